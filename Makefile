@@ -1,0 +1,33 @@
+# Two commands do everything on a fresh machine with Python >= 3.11: make demo, make test.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench clean
+.DEFAULT_GOAL := demo
+
+demo: $(READY)  ## choose pixels of handwritten digits with ten sites
+	$(BIN)/fedsieve demo
+
+test: lint  ## linters, types, import rules, tests, doctests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## speed, as ratios against peers in one run
+	$(BIN)/python -m benchmarks.speed
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-result build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# pip takes exact versions from constraints.txt; ranges for users are in pyproject.toml.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "FedSieve needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $@

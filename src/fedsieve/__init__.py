@@ -1,0 +1,35 @@
+"""FedSieve: several sites agree on which features matter without sharing their rows.
+
+Names are loaded on first use, so that `import fedsieve` stays light: neither scikit-learn nor numba is imported
+until something needs it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fedsieve import datasets, fuzzy
+    from fedsieve.datasets import partition
+    from fedsieve.selectors import SSFMLFS
+
+__version__ = "0.1.0"
+__all__ = ["SSFMLFS", "__version__", "datasets", "fuzzy", "partition"]
+
+_HOMES = {
+    "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
+    "datasets": ("fedsieve.datasets", None),
+    "fuzzy": ("fedsieve.fuzzy", None),
+    "partition": ("fedsieve.datasets.partition", None),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fedsieve' has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    home = import_module(module)
+    return home if attribute is None else getattr(home, attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,19 @@
+"""The array types of the package's signatures, and the one way from a sparse table to a dense one."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Float: TypeAlias = NDArray[np.float64]
+Int: TypeAlias = NDArray[np.int64]
+Bool: TypeAlias = NDArray[np.bool_]
+Rows: TypeAlias = Any
+"""A table (n_rows, n_columns) of float64: an ndarray, or a scipy CSR array (scipy publishes no types)."""
+
+
+def dense(table: Rows) -> Float:
+    """The table as an ndarray."""
+    array: Float = table.toarray() if sparse.issparse(table) else table
+    return array

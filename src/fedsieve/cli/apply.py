@@ -1,0 +1,47 @@
+"""`fedsieve apply`: a table reduced to the selected features."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedsieve.cli.console import out
+from fedsieve.datasets.files import read_table, write_table
+from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.report.selection_file import read_selection
+
+EXAMPLE = """Reduce a table to the selected features, best first.
+
+[bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv --out siteA-reduced.csv
+
+Without --out the result lies beside the table, as NAME-selected.csv or .parquet."""
+
+
+def apply(
+    table: Annotated[Path, typer.Argument(help="The table to reduce, CSV or Parquet.")],
+    selection: Annotated[Path, typer.Option(help="A selection.json that 'fedsieve select' wrote.")],
+    output: Annotated[Path | None, typer.Option("--out", help="The reduced table, .csv or .parquet.")] = None,
+    keep: Annotated[str, typer.Option(help="Further columns to keep, such as an ID or labels: a,b.")] = "",
+    k: Annotated[
+        int | None, typer.Option("-k", help="Take the best K of the order instead of the selected ones.")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+) -> None:
+    """Reduce a table; the help text is EXAMPLE."""
+    record = read_selection(selection)
+    target = output or table.with_name(f"{table.stem}-selected{table.suffix}")
+    if target.exists() and not force:
+        raise DataError(f"{target} exists already. Choose another --out, or give --force to replace it.")
+    if k is not None and not 1 <= k <= len(record["order"]):
+        raise ParameterError(f"-k must be in [1, {len(record['order'])}], the number of ranked features; got {k}.")
+    chosen = record["selected"] if k is None else record["order"][:k]
+    source = read_table(table)
+    wanted = [name.strip() for name in keep.split(",") if name.strip()] + chosen
+    absent = [name for name in wanted if name not in source.column_names]
+    if absent:
+        raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
+    write_table(source.select(list(dict.fromkeys(wanted))), target)
+    out.print(f"{target}: {source.num_rows} rows, {len(chosen)} of {source.num_columns} columns selected.")
+
+
+apply.__doc__ = EXAMPLE

@@ -1,0 +1,82 @@
+"""Progress of a run, one line per round as it goes on."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from fedsieve import kernels
+from fedsieve.cli.console import err
+from fedsieve.protocol import Ask
+
+PHASES = {
+    "AskRanges": "ranges of the columns",
+    "AskMoments": "means and spreads",
+    "AskRelations": "relation matrices",
+    "AskPairSums": "pair sums of the features",
+    "AskProducts": "products for PageRank",
+}
+
+
+class Rounds:
+    """A context that shows each kind of question once, counting the clients asked; `watch` is the runtime's hook."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            SpinnerColumn(finished_text="✓"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("messages"),
+            TimeElapsedColumn(),
+            console=err,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def watch(self, ask: Ask) -> None:
+        """Called before every question."""
+        kind = type(ask.request).__name__
+        self._finish_others(kind)
+        if kind not in self._tasks:
+            self._tasks[kind] = self._progress.add_task(f"round {ask.round}: {PHASES[kind]}", total=0)
+        task = self._tasks[kind]
+        total = (self._progress.tasks[task].total or 0) + len(ask.clients)
+        self._progress.update(task, total=total, completed=total - len(ask.clients))
+
+    def _finish_others(self, kind: str) -> None:
+        for other, task in self._tasks.items():
+            if other != kind:
+                self._progress.update(task, completed=self._progress.tasks[task].total)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._finish_others("")
+        self._progress.stop()
+
+
+def prepare_kernels() -> None:
+    """Load the compiled kernels, and say so where they have to be compiled first."""
+    start = time.perf_counter()
+    with err.status("Preparing the kernels (the first run on a machine compiles them) ..."):
+        kernels.warm_up()
+    seconds = time.perf_counter() - start
+    n_compiled = kernels.n_compiled()
+    if n_compiled:
+        err.print(f"Compiled {n_compiled} kernels in {seconds:.1f} s; they are kept on disk for the next run.")
+    else:
+        err.print(f"Kernels loaded from the disk cache in {seconds:.1f} s.")

@@ -1,0 +1,109 @@
+"""From file names on the command line to a federation's tables, with every mismatch named."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedsieve.datasets.files import numeric_columns, read_table
+from fedsieve.datasets.label_columns import label_columns
+from fedsieve.errors import DataError, ParameterError, columns_differ, listed
+from fedsieve.protocol import Labelled, Site
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """What was read: common features, labels, the labelled rows, and one site per client."""
+
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    labelled: Labelled
+    sites: dict[str, Site]
+
+
+def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bool) -> Files:
+    """Read all files and match their columns by name."""
+    paths = _client_paths(clients)
+    server = read_table(labeled)
+    label_names = label_columns(labels, server.column_names)
+    features = [name for name in server.column_names if name not in label_names]
+    tables = {name: read_table(path) for name, path in paths.items()}
+    features = _common(features, label_names, tables, paths, shared)
+    return Files(
+        features=tuple(features),
+        labels=tuple(label_names),
+        labelled=Labelled(numeric_columns(server, features, str(labeled)), _labels(server, label_names, labeled)),
+        sites={
+            name: Site(tuple(features), numeric_columns(table, features, str(paths[name])))
+            for name, table in tables.items()
+        },
+    )
+
+
+def leaks(data: Files) -> Iterator[tuple[str, str]]:
+    """Features that are identical to a label on the labelled rows."""
+    for p, feature in enumerate(data.features):
+        for t, label in enumerate(data.labels):
+            if np.array_equal(data.labelled.X[:, p], data.labelled.Y[:, t]):
+                yield feature, label
+
+
+def declared_ranges(choice: str) -> Any:
+    """The `ranges` parameter from the command line: a word, or a CSV file with feature, low and high."""
+    if not choice.lower().endswith((".csv", ".parquet")):
+        return choice
+    table = read_table(choice)
+    if table.column_names[:3] != ["feature", "low", "high"]:
+        raise DataError(f"{choice}: needs the columns feature, low, high; got {listed(table.column_names)}.")
+    low, high = numeric_columns(table, ["low", "high"], choice).T
+    return {str(n): (float(a), float(b)) for n, a, b in zip(table["feature"].to_pylist(), low, high, strict=True)}
+
+
+def _client_paths(clients: Sequence[str]) -> dict[str, Path]:
+    paths: dict[str, Path] = {}
+    for entry in clients:
+        name, equals, path = entry.partition("=")
+        file = Path(path if equals else entry)
+        name = name if equals else file.stem
+        if name in paths:
+            raise ParameterError(
+                f"two clients are called {name!r} ({paths[name]}, {file}). Name them: --client NAME=FILE."
+            )
+        paths[name] = file
+    if len(paths) < 2:
+        raise ParameterError(f"a federation needs at least two clients; got {len(paths)}. Give --client twice or more.")
+    return paths
+
+
+def _common(
+    features: list[str], labels: list[str], tables: dict[str, Any], paths: dict[str, Path], shared: bool
+) -> list[str]:
+    for name, table in tables.items():
+        columns = table.column_names
+        missing = [feature for feature in features if feature not in columns]
+        extra = [column for column in columns if column not in features]
+        if len(missing) == len(features):
+            raise DataError(
+                f"client {name!r} ({paths[name]}) shares no feature with the labelled rows: it has {listed(columns)}, "
+                f"they have {listed(features) if features else 'only labels'}."
+            )
+        if (missing or extra) and not shared:
+            way_out = "Give every site the same columns, or use --shared to work with those that all have."
+            raise columns_differ(f"client {name!r} ({paths[name]})", missing, extra, way_out)
+    common = [feature for feature in features if all(feature in table.column_names for table in tables.values())]
+    if not common:
+        raise DataError(f"no feature is in all files; labels are {listed(labels)}, the server has {listed(features)}.")
+    return common
+
+
+def _labels(server: Any, names: list[str], path: Path) -> Any:
+    values = numeric_columns(server, names, f"{path}, labels")
+    for index, name in enumerate(names):
+        wrong = ~np.isin(values[:, index], (0.0, 1.0))
+        if wrong.any():
+            raise DataError(
+                f"{path}: label {name!r} must be 0 or 1; got {values[wrong, index][0]:g} in {int(wrong.sum())} rows."
+            )
+    return values

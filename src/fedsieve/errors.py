@@ -1,0 +1,74 @@
+"""Every error a user can meet, and the sentences that several rooms share; no checks live here.
+
+An error names its owner, the rule, the value it got and the way out. All of them are `FedSieveError`,
+so that a caller (the command line, a runtime) can tell a message for the user from a defect of ours.
+"""
+
+from collections.abc import Iterable, Sequence
+
+
+class FedSieveError(Exception):
+    """Base of all errors that are meant to be read by a user."""
+
+
+class ParameterError(FedSieveError, ValueError):
+    """A parameter is outside its rule."""
+
+
+class DataError(FedSieveError, ValueError):
+    """A table cannot be used as it is."""
+
+
+class ProtocolError(FedSieveError, RuntimeError):
+    """A client's answer breaks the protocol, or too few clients are left."""
+
+
+class CodecError(FedSieveError, ValueError):
+    """Bytes that are no message of this version."""
+
+
+class ConvergenceError(FedSieveError, ArithmeticError):
+    """An iteration used up its budget."""
+
+
+class MissingExtraError(FedSieveError, ImportError):
+    """A command needs an optional dependency that is not installed."""
+
+
+def extra_needed(owner: str, package: str, extra: str) -> MissingExtraError:
+    """Name the extra that brings a missing package.
+
+    >>> print(extra_needed("fedsieve select", "pyarrow", "data"))
+    fedsieve select needs the package 'pyarrow'. Install it with: pip install "fedsieve[data]"
+    """
+    return MissingExtraError(f'{owner} needs the package {package!r}. Install it with: pip install "fedsieve[{extra}]"')
+
+
+def not_one_of(owner: str, name: str, allowed: Iterable[str], value: object) -> ParameterError:
+    """Say which values a parameter may take.
+
+    >>> print(not_one_of("SSFMLFS", "wire", ("statistics", "vectors"), "carrier pigeon"))
+    SSFMLFS: wire must be one of 'statistics', 'vectors'; got 'carrier pigeon'.
+    """
+    choices = ", ".join(repr(choice) for choice in allowed)
+    return ParameterError(f"{owner}: {name} must be one of {choices}; got {value!r}.")
+
+
+def columns_differ(owner: str, missing: Sequence[str], extra: Sequence[str], way_out: str) -> DataError:
+    """List the columns by which a table departs from the expected ones.
+
+    >>> print(columns_differ("client 'b'", ["age"], ["id"], "Give every site the same columns."))
+    client 'b' has other columns than the labelled rows (missing: 'age'; extra: 'id'). Give every site the same columns.
+    """
+    parts = [f"{word}: {listed(names)}" for word, names in (("missing", missing), ("extra", extra)) if names]
+    return DataError(f"{owner} has other columns than the labelled rows ({'; '.join(parts)}). {way_out}")
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Quote names for a message, the first few of a long list.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(repr(str(name)) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,171 @@
+"""k-nearest-neighbour fuzzy dependency: how far a feature separates rows with unlike labels (Equations 9 to 12).
+
+Neighbours are an (n_samples, n_neighbors) array of row numbers; -1 stands for "there is none".
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fedsieve.arrays import Float, Int
+from fedsieve.errors import DataError, ParameterError, not_one_of
+from fedsieve.fuzzy.relation import check_relation, relation
+
+Irrelevant = Literal["least", "nonnegative"]
+IRRELEVANT_RULES: tuple[str, ...] = get_args(Irrelevant)
+
+
+def label_similarity(Y: ArrayLike) -> Float:
+    """Fuzzy similarity of rows under the label set, Equation 9: Pearson's correlation of their label rows.
+
+    A row whose labels are all equal has no direction: its similarity to every row is 0.
+    Y has shape (n_samples, n_labels), 0/1 or fuzzy decisions in [0, 1]. Returns (n_samples, n_samples).
+
+    >>> label_similarity([[1, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]]).round(3) + 0.0
+    array([[ 1.,  1., -1.,  0.],
+           [ 1.,  1., -1.,  0.],
+           [-1., -1.,  1.,  0.],
+           [ 0.,  0.,  0.,  0.]])
+    """
+    directions = label_directions(Y)
+    return directions @ directions.T
+
+
+def label_directions(Y: ArrayLike) -> Float:
+    """Label rows centred and scaled to unit length, so that Equation 9 is a scalar product; constant rows become 0."""
+    labels = np.asarray(Y, dtype=np.float64)
+    if labels.ndim != 2 or not labels.size:
+        raise DataError(f"labels must be (n_samples, n_labels); got shape {labels.shape}.")
+    centred = labels - labels.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    constant = np.ptp(labels, axis=1, keepdims=True) <= 1e-12
+    return np.where(constant, 0.0, centred / np.where(constant, 1.0, length))
+
+
+def least_similar(similarity: ArrayLike, n_neighbors: int, irrelevant: str = "least") -> Int:
+    """DT(x_i), the different-class sample set of each row: its `n_neighbors` least similar rows, itself excluded.
+
+    `irrelevant="nonnegative"` takes the smallest non-negative similarities instead (the published code of GRMFS);
+    there may be fewer than `n_neighbors`. Similarities are compared after rounding to 12 decimals, so that equal
+    label rows tie, and ties go to the smaller row number. Returns (n_samples, n_neighbors), -1 where there is none.
+
+    >>> similarity = [[1, 0.2, -0.5], [0.2, 1, 0.2], [-0.5, 0.2, 1]]
+    >>> least_similar(similarity, 1).ravel()
+    array([2, 0, 0])
+    >>> least_similar(similarity, 1, "nonnegative").ravel()
+    array([1, 0, 1])
+    """
+    matrix = _square(similarity)
+    return pick_least_similar(matrix, np.arange(len(matrix)), n_neighbors, irrelevant)
+
+
+def pick_least_similar(similarity: Float, rows: Int, n_neighbors: int, irrelevant: str = "least") -> Int:
+    """`least_similar` for some rows only: line t of `similarity` belongs to row `rows[t]` (for blocked searches)."""
+    if irrelevant not in IRRELEVANT_RULES:
+        raise not_one_of("fuzzy.least_similar", "irrelevant", IRRELEVANT_RULES, irrelevant)
+    rank = np.round(similarity, 12)
+    if irrelevant == "nonnegative":
+        rank[rank < 0] = np.inf
+    return _first(rank, rows, n_neighbors)
+
+
+def most_similar(similarity: ArrayLike, n_neighbors: int) -> Int:
+    """ST(x_i), the same-class sample set of each row: its `n_neighbors` most similar rows, itself excluded.
+
+    >>> most_similar([[1, 0.2, -0.5], [0.2, 1, 0.2], [-0.5, 0.2, 1]], 1).ravel()
+    array([1, 0, 1])
+    """
+    matrix = _square(similarity)
+    return _first(-np.round(matrix, 12), np.arange(len(matrix)), n_neighbors)
+
+
+def neighbor_lower_approximation(R: ArrayLike, different: Int) -> Float:
+    """k-nearest-neighbour lower approximation, Equation 10: (1/k) Σ_j (1 - R(x_i, x_j)), x_j in DT(x_i).
+
+    A neighbour that does not exist (-1) adds nothing and still counts in k. Returns (n_samples,).
+
+    >>> neighbor_lower_approximation([[1, 0.75], [0.75, 1]], np.array([[1], [0]]))
+    array([0.25, 0.25])
+    """
+    matrix = check_relation("fuzzy.neighbor_lower_approximation", R)
+    return _neighbor_mean(1 - matrix, different)
+
+
+def neighbor_upper_approximation(R: ArrayLike, same: Int) -> Float:
+    """k-nearest-neighbour upper approximation, Equation 11: (1/k) Σ_j R(x_i, x_j), x_j in ST(x_i).
+
+    >>> neighbor_upper_approximation([[1, 0.75], [0.75, 1]], np.array([[1], [0]]))
+    array([0.75, 0.75])
+    """
+    return _neighbor_mean(check_relation("fuzzy.neighbor_upper_approximation", R), same)
+
+
+def dependency(
+    X: ArrayLike,
+    Y: ArrayLike,
+    radius: ArrayLike,
+    n_neighbors: int = 3,
+    kind: str = "distance",
+    irrelevant: str = "least",
+    *,
+    nominal: ArrayLike = (),
+) -> Float:
+    """k-nearest-neighbour fuzzy dependency of the labels on each feature, Equation 12: the mean of Equation 10.
+
+    X has shape (n_samples, n_features), scaled; `radius` (n_features,) or one number; `nominal` holds column indices.
+    Returns (n_features,). Below, feature 0 separates the unlike rows, feature 1 does not:
+
+    >>> dependency([[0.0, 0.5], [0.1, 0.6], [1.0, 0.5]], [[1, 0], [1, 0], [0, 1]], radius=0.2, n_neighbors=1)
+    array([1.        , 0.03333333])
+    """
+    table = np.asarray(X, dtype=np.float64)
+    radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), table.shape[1:])
+    by_name = np.isin(np.arange(table.shape[1]), np.asarray(nominal, dtype=np.int64))
+    different = least_similar(label_similarity(Y), n_neighbors, irrelevant)
+    if len(different) != len(table):
+        raise DataError(
+            f"fuzzy.dependency: X has {len(table)} rows and Y {len(different)}; they must be the same rows."
+        )
+    relations = (
+        relation(x, eps, kind, nominal=bool(named)) for x, eps, named in zip(table.T, radii, by_name, strict=True)
+    )
+    return np.array([neighbor_lower_approximation(R, different).mean() for R in relations])
+
+
+def soft_decisions(R: ArrayLike, Y: ArrayLike) -> Float:
+    """Fuzzy decisions Ỹ_il = Σ_j R_ij Y_jl / Σ_j R_ij: the share of x_i's class, under all features, with label l.
+
+    >>> soft_decisions([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], [[1, 0], [0, 1], [0, 1]]).round(3)
+    array([[0.667, 0.333],
+           [0.333, 0.667],
+           [0.   , 1.   ]])
+    """
+    matrix, labels = check_relation("fuzzy.soft_decisions", R), np.asarray(Y, dtype=np.float64)
+    shares: Float = (matrix @ labels) / matrix.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _first(rank: Float, rows: Int, n_neighbors: int) -> Int:
+    n_samples = rank.shape[1]
+    if not 1 <= n_neighbors < n_samples:
+        raise ParameterError(
+            f"n_neighbors must be at least 1 and below the number of labelled rows, {n_samples}; got {n_neighbors}."
+        )
+    rank = rank.copy()
+    rank[np.arange(len(rows)), rows] = np.inf  # a row is not its own neighbour
+    chosen = np.argsort(rank, axis=1, kind="stable")[:, :n_neighbors]
+    return np.where(np.isinf(np.take_along_axis(rank, chosen, axis=1)), -1, chosen)
+
+
+def _neighbor_mean(values: Float, neighbors: Int) -> Float:
+    picked = np.take_along_axis(values, np.maximum(neighbors, 0), axis=1)
+    means: Float = np.where(neighbors < 0, 0.0, picked).mean(axis=1)
+    return means
+
+
+def _square(similarity: ArrayLike) -> Float:
+    matrix = np.asarray(similarity, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f"a similarity matrix must be square; got shape {matrix.shape}.")
+    return matrix

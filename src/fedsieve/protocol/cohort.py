@@ -1,0 +1,86 @@
+"""The clients of one run and the rule that a reply is believed only after it was checked."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from fedsieve.errors import ProtocolError
+from fedsieve.protocol import messages as m
+from fedsieve.protocol.plan import Plan
+from fedsieve.protocol.validation import Expected, why_refused
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A question for the runtime to carry: to whom, in which round, what."""
+
+    round: int
+    clients: tuple[str, ...]
+    request: m.Request
+
+
+Replies: TypeAlias = Mapping[str, m.Reply]
+Talk: TypeAlias = Generator[Ask, Replies, Result]
+
+
+class BadReplyError(ProtocolError):
+    """A client's reply that cannot be used."""
+
+    def __init__(self, client: str, reason: str) -> None:
+        super().__init__(f"client {client!r}: {reason}")
+        self.client, self.reason = client, reason
+
+
+class Cohort:
+    """Asks all clients of a run, checks what comes back, and returns it in the order of their names.
+
+    The order fixes the order of all later additions, so that a result does not depend on who answered first.
+    """
+
+    def __init__(self, clients: Iterable[str], plan: Plan, rounds_before: int = 0) -> None:
+        self.clients = tuple(sorted(clients))
+        self.round = rounds_before
+        self.n_rows: dict[str, int] = {}
+        self._plan = plan
+
+    @property
+    def total_rows(self) -> int:
+        """The rows of all clients together."""
+        return sum(self.n_rows.values())
+
+    def ask(self, request: m.Request) -> Talk[list[Any]]:
+        """One round: everybody is asked, replies come back in the order of names."""
+        self.round += 1
+        replies = yield Ask(self.round, self.clients, request)
+        return [self._checked(client, request, replies) for client in self.clients]
+
+    def ask_in_turn(self, request: m.Request, take: Callable[[Any], Result]) -> Talk[list[Result]]:
+        """One round in which a reply is reduced by `take` before the next client is asked: for large replies."""
+        self.round += 1
+        taken = []
+        for client in self.clients:
+            replies = yield Ask(self.round, (client,), request)
+            taken.append(take(self._checked(client, request, replies)))
+        return taken
+
+    def _checked(self, client: str, request: m.Request, replies: Replies) -> m.Reply:
+        if client not in replies:
+            raise BadReplyError(client, "did not answer.")
+        reply = replies[client]
+        reason = why_refused(request, reply, self._expected(client, request))
+        if reason:
+            raise BadReplyError(client, reason)
+        assert not isinstance(reply, m.Refusal)
+        self.n_rows[client] = reply.n_rows
+        return reply
+
+    def _expected(self, client: str, request: m.Request) -> Expected:
+        if isinstance(request, m.AskRanges | m.AskMoments):
+            n_features = len(request.columns.features)
+        elif isinstance(request, m.AskProducts):
+            n_features = len(request.vector)
+        else:
+            n_features = len(request.relation.columns.features)
+        return Expected(n_features, self._plan.nominal_mask, self._plan.missing == "unrelated", self.n_rows.get(client))

@@ -1,0 +1,114 @@
+"""The edges of the feature graph in the three wire forms; all three give the same product of distance and vector."""
+
+from functools import reduce
+from operator import add
+from typing import Protocol
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import ParameterError
+from fedsieve.fuzzy.graph import PageRank, correlation_distance, pagerank_steps
+from fedsieve.kernels import distance_product, pair_sums_of_relations
+from fedsieve.protocol import messages as m
+from fedsieve.protocol.cohort import Cohort, Talk
+from fedsieve.protocol.plan import OWNER, Plan
+
+FLOAT = 8  # bytes
+
+
+class Edges(Protocol):
+    """A graph that can be multiplied; `distance` is `None` where no one holds it as a whole."""
+
+    distance: Float | None
+
+    def times(self, vector: Float) -> Talk[Float]:
+        """The distance times the vector."""
+
+
+class PooledEdges:
+    """The pair sums of all clients, added up at the server."""
+
+    def __init__(self, sums: Float, n_rows: int) -> None:
+        self._sums, self._n_pairs = sums, float(n_rows) ** 2
+        self.distance: Float | None = correlation_distance(sums, n_rows)
+
+    def times(self, vector: Float) -> Talk[Float]:
+        """Multiply here; nobody is asked."""
+        yield from ()
+        return distance_product(self._sums, vector) / self._n_pairs
+
+
+class RemoteEdges:
+    """Each client keeps its own pair sums and answers with a product; the relation travels once."""
+
+    distance: Float | None = None
+
+    def __init__(self, cohort: Cohort, relation: m.Relation) -> None:
+        self._cohort, self._relation = cohort, relation
+        self._told = False
+
+    def times(self, vector: Float) -> Talk[Float]:
+        """Ask every client for its product and add them up."""
+        request = m.AskProducts(None if self._told else self._relation, vector)
+        self._told = True
+        total: m.Products = reduce(add, (yield from self._cohort.ask(request)))
+        return total.values / float(total.n_rows) ** 2
+
+
+def connect(plan: Plan, cohort: Cohort, relation: m.Relation) -> Talk[Edges]:
+    """Build the graph of a relation's features in the plan's wire form."""
+    check_size(plan, len(relation.columns.features), cohort)
+    if plan.wire_form == "vectors":
+        return RemoteEdges(cohort, relation)
+    return PooledEdges(*(yield from pooled_sums(plan.wire_form, cohort, relation)))
+
+
+def pooled_sums(wire: str, cohort: Cohort, relation: m.Relation) -> Talk[tuple[Float, int]]:
+    """The pair sums of all clients together, from their relations or from their own sums, and the number of rows."""
+    n_features = len(relation.columns.features)
+    if wire == "matrices":
+        matrices = yield from cohort.ask_in_turn(
+            m.AskRelations(relation), lambda reply: pair_sums_of_relations(reply.values)
+        )
+        return reduce(add, matrices), cohort.total_rows
+    total: m.PairSums = reduce(add, (yield from cohort.ask(m.AskPairSums(relation))))
+    return total.matrix(n_features), total.n_rows
+
+
+def rank(edges: Edges, weights: Float, plan: Plan) -> Talk[PageRank]:
+    """Weighted PageRank over edges that may live elsewhere."""
+    degrees = yield from edges.times(np.ones(len(weights)))
+    steps = pagerank_steps(weights, degrees, plan.damping, tol=plan.tol, max_iter=plan.max_iter)
+    flow = next(steps)
+    while True:
+        inflow = yield from edges.times(flow)
+        try:
+            flow = steps.send(inflow)
+        except StopIteration as finished:
+            ranked: PageRank = finished.value
+            return ranked
+
+
+def check_size(plan: Plan, n_features: int, cohort: Cohort) -> None:
+    """Refuse a wire form whose largest message is above the plan's limit, before anybody builds it."""
+    client, n_rows = max(cohort.n_rows.items(), key=lambda item: item[1])
+    sizes = {
+        "matrices": n_features * n_rows**2 * FLOAT,
+        "statistics": n_features * (n_features + 1) // 2 * FLOAT,
+        "vectors": n_features * FLOAT,
+    }
+    needed = sizes.pop(plan.wire_form)
+    if needed <= plan.max_message_bytes:
+        return
+    fitting = {name: size for name, size in sizes.items() if size <= plan.max_message_bytes}
+    others = [f"wire={name!r} ({_megabytes(size)})" for name, size in fitting.items()]
+    raise ParameterError(
+        f"{OWNER}: wire={plan.wire_form!r} needs a message of {_megabytes(needed)} from client {client!r} "
+        f"({n_features} features, {n_rows} rows), above max_message_bytes={plan.max_message_bytes}. "
+        f"Use {' or '.join(others) or 'fewer features'}, or raise max_message_bytes."
+    )
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"

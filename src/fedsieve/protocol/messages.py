@@ -1,0 +1,184 @@
+"""Everything that server and clients say to each other, as frozen values; each says what it reveals.
+
+Requests are named `Ask...`; a reply has the name of what it carries. Summaries of different clients add up: `a + b` is
+the summary of both clients' rows. How a message travels and how many bytes that takes is decided elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Which columns are meant, by name, and how their values are to be read."""
+
+    features: tuple[str, ...]
+    nominal: tuple[str, ...]
+    missing: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The range that becomes [0, 1], per feature; `None` where each site uses its own."""
+
+    low: Float | None
+    high: Float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """All a client needs to relate its rows: columns, scaling, the radius per feature, and the kind of relation."""
+
+    columns: Columns
+    scaling: Scaling
+    radius: Float
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class AskRanges:
+    """Server: the smallest and largest value of each column, please. Reveals the columns the server looks at."""
+
+    columns: Columns
+
+
+@dataclass(frozen=True, eq=False)
+class AskMoments:
+    """Server: count, mean and spread of the scaled columns. Reveals the federation's ranges to every client."""
+
+    columns: Columns
+    scaling: Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class AskRelations:
+    """Server: the relation matrix of every feature. Reveals the federation's spreads to every client."""
+
+    relation: Relation
+
+
+@dataclass(frozen=True, eq=False)
+class AskPairSums:
+    """Server: the pair sums of the features. Reveals the federation's spreads to every client."""
+
+    relation: Relation
+
+
+@dataclass(frozen=True, eq=False)
+class AskProducts:
+    """Server: your distances times this vector. Reveals intermediate scores to every client.
+
+    `relation` is `None` where it is the one of the request before.
+    """
+
+    relation: Relation | None
+    vector: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Smallest and largest present value per column. Reveals two values of each column, those of its extreme rows.
+
+    An empty column has low = +inf and high = -inf.
+    """
+
+    n_rows: int
+    low: Float
+    high: Float
+
+    def __add__(self, other: "Ranges") -> "Ranges":
+        return Ranges(self.n_rows + other.n_rows, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Count, mean and sum of squared deviations of the scaled columns, and how many values a declared range clipped.
+
+    Reveals a site's averages and spreads; of two rows, both rows up to their order.
+    """
+
+    n_rows: int
+    count: Int
+    mean: Float
+    m2: Float
+    n_clipped: int
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """Chan's merge: exact for the pooled rows up to rounding, also with empty columns."""
+        count = self.count + other.count
+        share = other.count / np.maximum(count, 1)
+        delta = other.mean - self.mean
+        # Where one side is empty its mean is 0 and means nothing.
+        mean = np.where(self.count == 0, other.mean, self.mean + np.where(other.count == 0, 0.0, delta * share))
+        m2 = self.m2 + other.m2 + np.where(self.count * other.count > 0, delta**2 * self.count * share, 0.0)
+        return Moments(self.n_rows + other.n_rows, count, mean, m2, self.n_clipped + other.n_clipped)
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """The fuzzy relation matrix of every feature, (n_features, n_rows, n_rows): the paper to the letter.
+
+    Reveals every value of every row up to shift and mirror. It does not add up: the server reduces it on arrival.
+    """
+
+    n_rows: int
+    values: Float
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums of min(r_p, r_b) over a client's row pairs, the upper triangle in row-major order.
+
+    Reveals how alike any two features relate the rows; of two rows, how far apart they are in each feature.
+    """
+
+    n_rows: int
+    upper: Float
+
+    @classmethod
+    def of(cls, n_rows: int, matrix: Float) -> "PairSums":
+        """The message for a symmetric (n_features, n_features) matrix of sums."""
+        return cls(n_rows, matrix[np.triu_indices(len(matrix))])
+
+    def matrix(self, n_features: int) -> Float:
+        """The symmetric matrix again."""
+        rows, columns = np.triu_indices(n_features)
+        full = np.empty((n_features, n_features))
+        full[rows, columns] = self.upper
+        full[columns, rows] = self.upper
+        return full
+
+    def __add__(self, other: "PairSums") -> "PairSums":
+        return PairSums(self.n_rows + other.n_rows, self.upper + other.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """A client's distances, times n², times the vector it was asked about.
+
+    Reveals one weighted sum of distances per feature and round; after n_features rounds it could reveal the pair sums.
+    """
+
+    n_rows: int
+    values: Float
+
+    def __add__(self, other: "Products") -> "Products":
+        return Products(self.n_rows + other.n_rows, self.values + other.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Refusal:
+    """A client that cannot or will not answer, and why. Reveals what its reason says."""
+
+    reason: str
+
+
+Request: TypeAlias = AskRanges | AskMoments | AskRelations | AskPairSums | AskProducts
+Reply: TypeAlias = Ranges | Moments | Relations | PairSums | Products | Refusal
+Message: TypeAlias = Request | Reply
+MESSAGES: tuple[type[Message], ...] = (*Request.__args__, *Reply.__args__)
+PARTS: tuple[type, ...] = (Columns, Scaling, Relation)

@@ -1,0 +1,1 @@
+"""Results as files: the selection's record, its ranking, pictures."""

@@ -1,0 +1,100 @@
+"""A selection on disk: `selection.json` with everything about the run, `ranking.csv` to look at."""
+
+import csv
+import json
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fedsieve.datasets.files import write_atomically
+from fedsieve.errors import DataError
+from fedsieve.protocol import Plan, bytes_by_kind
+from fedsieve.runtimes.in_process import Outcome
+
+FORMAT = "fedsieve-selection/1"
+JSON, CSV = "selection.json", "ranking.csv"
+RANKING_COLUMNS = ("rank", "feature", "score", "relevance", "radius", "selected")
+
+
+def selection_record(plan: Plan, outcome: Outcome, labels: list[str], *, seed: int | None = None) -> dict[str, Any]:
+    """All that is worth keeping of a run, as plain values. `seed` is that of the data's partition, if one was drawn."""
+    found = outcome.selection
+    names = list(plan.features)
+
+    def per_feature(values: Any) -> dict[str, float]:
+        return dict(zip(names, (float(value) for value in values), strict=True))
+
+    return {
+        "format": FORMAT,
+        "method": "SSFMLFS",
+        "selected": [names[i] for i in found.order[: plan.k]],
+        "order": [names[i] for i in found.order],
+        "scores": per_feature(found.scores),
+        "relevance": per_feature(found.relevance),
+        "radius": per_feature(found.radius),
+        "labels": labels,
+        "parameters": _parameters(plan),
+        "n_iter": found.n_iter,
+        "residual": found.residual,
+        "n_rows": found.n_rows,
+        "n_clipped": found.n_clipped,
+        "dropped": found.dropped,
+        "seed": seed,
+        "versions": versions(),
+        "bytes": bytes_by_kind(outcome.transcript),
+        "transcript": [entry._asdict() for entry in outcome.transcript],
+    }
+
+
+def write_selection(record: dict[str, Any], folder: Path) -> None:
+    """Write both files, each in one step, `selection.json` last: where it is, the result is whole."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error.strerror}.") from None
+    write_atomically(folder / CSV, lambda file: _write_ranking(record, file))
+    text = json.dumps(record, indent=1, allow_nan=False)
+    write_atomically(folder / JSON, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def refuse_to_overwrite(folder: Path) -> None:
+    """Stop before any work where a result lies already."""
+    present = [name for name in (JSON, CSV) if (folder / name).exists()]
+    if present:
+        raise DataError(f"{folder / present[0]} exists already. Choose another folder, or give --force to replace it.")
+
+
+def read_selection(path: Path) -> dict[str, Any]:
+    """Read a `selection.json` and check that it is one."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise DataError(f"{path}: is no valid JSON: {error}.") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT or not isinstance(record.get("selected"), list):
+        raise DataError(f"{path}: is no selection of format {FORMAT!r}.")
+    return record
+
+
+def versions() -> dict[str, str]:
+    """What the result was computed with."""
+    packages = ("fedsieve", "numpy", "scipy", "numba")
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _parameters(plan: Plan) -> dict[str, Any]:
+    skipped = ("features", "nominal_mask", "n_features_to_select", "wire")
+    values = {name: value for name, value in vars(plan).items() if name not in skipped}
+    ranges = values["ranges"] if isinstance(values["ranges"], str) else dict(values["ranges"])
+    return {"n_features_to_select": plan.k, "wire": plan.wire_form, **values, "ranges": ranges}
+
+
+def _write_ranking(record: dict[str, Any], file: Path) -> None:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(RANKING_COLUMNS)
+        for rank, name in enumerate(record["order"], start=1):
+            numbers = (record[key][name] for key in ("scores", "relevance", "radius"))
+            writer.writerow((rank, name, *numbers, int(rank <= len(record["selected"]))))

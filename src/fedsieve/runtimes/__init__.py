@@ -1,0 +1,1 @@
+"""How a federation's messages travel: in one process, and as bytes."""

@@ -1,0 +1,141 @@
+"""Messages as bytes and back: versioned, without pickle, sealed by a SHA-256 so that any mutation is refused.
+
+Layout: 4 bytes magic with the version, 4 bytes header length (little-endian), the header (JSON: kind and fields, an
+array as its type and shape), the arrays' bytes in the order of the header, and the SHA-256 of all that.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+import struct
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from fedsieve.errors import CodecError
+from fedsieve.protocol.messages import MESSAGES, PARTS, Message
+
+MAGIC = b"FSV1"
+LENGTH = struct.Struct("<I")
+DIGEST = hashlib.sha256().digest_size
+
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in (*MESSAGES, *PARTS)}
+_MESSAGES = {kind.__name__ for kind in MESSAGES}
+_DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
+
+
+def encode(message: Message) -> bytes:
+    """The bytes of a message.
+
+    >>> from fedsieve.protocol.messages import Refusal
+    >>> decode(encode(Refusal("no rows today"))).reason
+    'no rows today'
+    """
+    header, arrays = _pack(message)
+    body = b"".join([MAGIC, LENGTH.pack(len(header)), header, *(array.tobytes() for array in arrays)])
+    return body + hashlib.sha256(body).digest()
+
+
+def encoded_size(message: Message) -> int:
+    """`len(encode(message))` without building the bytes."""
+    header, arrays = _pack(message)
+    return len(MAGIC) + LENGTH.size + len(header) + sum(array.nbytes for array in arrays) + DIGEST
+
+
+def decode(data: bytes, *, max_bytes: int | None = None) -> Message:
+    """The message in `data`; raises `CodecError` for anything that `encode` of this version did not write."""
+    if max_bytes is not None and len(data) > max_bytes:
+        raise CodecError(f"a message of {len(data)} bytes is above the limit of {max_bytes}.")
+    start = len(MAGIC) + LENGTH.size
+    if data[: len(MAGIC)] != MAGIC or len(data) < start + DIGEST:
+        raise CodecError(f"these bytes are no message of version {MAGIC.decode()}. Do all sites run one version?")
+    body, digest = memoryview(data)[:-DIGEST], data[-DIGEST:]
+    if hashlib.sha256(body).digest() != digest:
+        raise CodecError("the message does not match its SHA-256: it was changed or cut on its way.")
+    (length,) = LENGTH.unpack(data[len(MAGIC) : start])
+    try:
+        content = json.loads(bytes(body[start : start + length]))
+        reader = _Reader(body[start + length :])
+        message = _unpack(content, reader)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise CodecError(f"the message cannot be read: {error}") from None
+    if reader.left or type(message).__name__ not in _MESSAGES:
+        raise CodecError("the message has bytes beyond its fields, or is only a part of one.")
+    return message  # type: ignore[no-any-return]
+
+
+def _pack(message: Message) -> tuple[bytes, list[np.ndarray[Any, Any]]]:
+    arrays: list[np.ndarray[Any, Any]] = []
+
+    def plain(value: Any) -> Any:
+        if dataclasses.is_dataclass(value):
+            fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {"kind": type(value).__name__, "fields": fields}
+        if isinstance(value, np.ndarray):
+            code = "f8" if value.dtype.kind == "f" else "i8"
+            arrays.append(np.ascontiguousarray(value, dtype=_DTYPES[code]))
+            return {"array": code, "shape": list(value.shape)}
+        if isinstance(value, np.integer):
+            return int(value)
+        return list(value) if isinstance(value, tuple) else value
+
+    header = json.dumps(plain(message), separators=(",", ":"), allow_nan=False)
+    return header.encode(), arrays
+
+
+def _unpack(content: Any, reader: "_Reader") -> Any:
+    """A message or part from its header; every field must be there, nothing else, each of its type."""
+    kind = _TYPES[content["kind"]]
+    hints, given = get_type_hints(kind), content["fields"]
+    names = [field.name for field in dataclasses.fields(kind)]
+    if set(given) != set(names) or set(content) != {"kind", "fields"}:
+        raise ValueError(f"{content['kind']} has the fields {sorted(given)}; expected {sorted(names)}")
+    return kind(**{name: _value(given[name], hints[name], reader) for name in names})
+
+
+def _value(content: Any, hint: Any, reader: "_Reader") -> Any:
+    choices = get_args(hint) if get_origin(hint) is UnionType or NoneType in get_args(hint) else (hint,)
+    if content is None and NoneType in choices:
+        return None
+    (wanted,) = [choice for choice in choices if choice is not NoneType]
+    if dataclasses.is_dataclass(wanted):
+        part = _unpack(content, reader)
+        if not isinstance(part, wanted):  # type: ignore[arg-type]
+            raise TypeError(f"expected {wanted}, got {type(part).__name__}")
+        return part
+    if get_origin(wanted) is np.ndarray:
+        code = "i8" if np.dtype("i8").type in get_args(get_args(wanted)[1]) else "f8"
+        return reader.array(content, code)
+    if get_origin(wanted) is tuple:
+        if not isinstance(content, list) or not all(isinstance(item, str) for item in content):
+            raise TypeError("expected a list of names")
+        return tuple(content)
+    if type(content) is not wanted:
+        raise TypeError(f"expected {wanted.__name__}, got {content!r}")
+    return content
+
+
+class _Reader:
+    """Hands out the arrays' bytes in order."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+
+    @property
+    def left(self) -> int:
+        return len(self._data)
+
+    def array(self, content: Any, code: str) -> np.ndarray[Any, Any]:
+        shape = content["shape"]
+        if content["array"] != code or set(content) != {"array", "shape"}:
+            raise TypeError(f"expected an array of {code}, got {content}")
+        if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+            raise TypeError(f"no shape of an array: {shape}")
+        n_bytes = math.prod(shape) * _DTYPES[code].itemsize
+        if n_bytes > len(self._data):
+            raise ValueError(f"an array of {n_bytes} bytes where {len(self._data)} are left")
+        values = np.frombuffer(self._data[:n_bytes], dtype=_DTYPES[code]).reshape(shape)
+        self._data = self._data[n_bytes:]
+        return values

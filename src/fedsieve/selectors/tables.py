@@ -1,0 +1,75 @@
+"""Tables as users have them (arrays, pandas, polars, scipy sparse) turned into named columns of numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fedsieve.arrays import Rows
+from fedsieve.errors import DataError, columns_differ
+from fedsieve.protocol import Site
+
+WAY_OUT = "Give every site the columns of the labelled rows, in any order."
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """The column names of a data frame, `None` for arrays."""
+    columns = getattr(table, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str, Site]:
+    """One site per client: a list gets names by position, a mapping keeps its own.
+
+    `named` says whether the labelled rows came with column names; then the clients' columns are matched by name.
+    """
+    if isinstance(clients, Mapping):
+        tables = {str(name): table for name, table in clients.items()}
+    elif isinstance(clients, Sequence) and not isinstance(clients, str):
+        width = len(str(max(len(clients) - 1, 0)))
+        tables = {f"client-{index:0{width}d}": table for index, table in enumerate(clients)}
+    else:
+        raise DataError(f"clients must be a list of tables or a dict name -> table; got {type(clients).__name__}.")
+    return {name: _site(f"client {name!r}", table, tuple(features), named) for name, table in tables.items()}
+
+
+def _site(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Site:
+    names = column_names(table)
+    if (names is not None) != named:
+        have = ("no names", "names") if named else ("names", "none")
+        raise DataError(
+            f"{owner} has columns with {have[0]}, the labelled rows with {have[1]}; columns are matched by name. "
+            "Pass data frames everywhere, or arrays everywhere."
+        )
+    if names is not None:
+        missing = [name for name in features if name not in names]
+        extra = [name for name in names if name not in features]
+        if missing or extra:
+            raise columns_differ(owner, missing, extra, WAY_OUT)
+    X = numbers(owner, table)
+    if X.shape[1] != len(features):
+        raise DataError(f"{owner} has {X.shape[1]} columns, the labelled rows have {len(features)}. {WAY_OUT}")
+    return Site(names or features, X)
+
+
+def numbers(owner: str, table: Any) -> Rows:
+    """The table as float64, (n_rows, n_columns); a column that holds no numbers is named."""
+    if sparse.issparse(table):
+        return sparse.csr_array(table, dtype=np.float64)
+    try:
+        X = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{owner} holds something that is no number: {_culprit(table) or error}. Encode it.") from None
+    if X.ndim != 2:
+        raise DataError(f"{owner} must be a table of rows and columns; got shape {X.shape}.")
+    return X
+
+
+def _culprit(table: Any) -> str | None:
+    for name in column_names(table) or ():
+        try:
+            np.asarray(table[name], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            return f"column {name!r} ({error})"
+    return None
