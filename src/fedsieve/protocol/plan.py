@@ -136,5 +136,5 @@ def _check_number(name: str, value: Any, low: float, high: float, rule: str) -> 
 def _check_count(name: str, value: Any, low: int, high: int | None = None) -> None:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high and int(value) > high):
-        rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, {high}]"
+        rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, n_features={high}]"
         raise ParameterError(f"{OWNER}: {name} must be {rule}; got {value!r}.")

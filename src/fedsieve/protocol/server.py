@@ -83,7 +83,8 @@ def _select(plan: Plan, labelled: Labelled, cohort: Cohort) -> Talk[Selection]:
     weights[~vertex] = 0.0
 
     n_features = len(plan.features)
-    scores, distance, n_iter, residual = np.zeros(n_features), None, 0, 0.0
+    scores, n_iter, residual = np.zeros(n_features), 0, 0.0
+    distance = None if plan.wire_form == "vectors" else np.zeros((n_features, n_features))
     if vertex.any():
         edges = yield from connect(plan, cohort, _relation(plan, columns, scaling, radius, vertex))
         ranked = yield from rank(edges, weights[vertex], plan)

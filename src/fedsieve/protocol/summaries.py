@@ -46,19 +46,18 @@ def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]
 def moments_of(X: Float, n_clipped: int = 0) -> Moments:
     """Count, mean and summed squared deviation of each column's present values.
 
-    Deviations are taken from the column's first present value, so that a constant column has exactly m2 = 0.
+    Deviations are taken from the column's smallest present value, so that a constant column has exactly m2 = 0.
 
     >>> moments_of(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, np.nan]])).m2
     array([0., 2.])
     """
     present = ~np.isnan(X)
     count = present.sum(axis=0)
-    first = X[present.argmax(axis=0), np.arange(X.shape[1])]
-    first = np.where(count > 0, first, 0.0)
-    shifted = np.where(present, X - first, 0.0)
+    smallest = np.where(count > 0, np.fmin.reduce(X, axis=0, initial=np.inf), 0.0)
+    shifted = np.where(present, X - smallest, 0.0)
     offset = shifted.sum(axis=0) / np.maximum(count, 1)
     m2 = np.where(present, (shifted - offset) ** 2, 0.0).sum(axis=0)
-    return Moments(len(X), count.astype(np.int64), first + offset, m2, n_clipped)
+    return Moments(len(X), count.astype(np.int64), smallest + offset, m2, n_clipped)
 
 
 def is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:

@@ -82,8 +82,8 @@ def _rows(n_rows: int, expected: Expected) -> Iterator[str]:
 
 
 def _shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> Iterator[str]:
-    if array.shape != shape:
-        yield f"sent {name} of shape {array.shape}; the plan needs {shape}."
+    if np.shape(array) != shape:
+        yield f"sent {name} of shape {np.shape(array)}; the plan needs {shape}."
 
 
 def _finite(name: str, array: np.ndarray) -> Iterator[str]:

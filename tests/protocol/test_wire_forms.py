@@ -1,0 +1,190 @@
+"""The three wire forms, the partition's order and the columns' order: one answer."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.runtimes import in_process
+from protocol.federation import WIRES, example, labelled, select, sites
+from reference import selection_loops
+from strategies import Federation, federations
+
+
+def assert_same_order_up_to_ties(first, second, rel=1e-6):
+    """The same order, except among features whose scores are within `rel` of each other."""
+    scores = first.scores
+    for a, b in zip(first.order, second.order, strict=True):
+        assert abs(scores[a] - scores[b]) <= rel * scores.max()
+
+
+@given(federations(), st.sampled_from(["distance", "similarity"]), st.sampled_from(["last", "keep"]))
+def test_all_wire_forms_give_the_same_scores_and_order(case, relation, constant):
+    results = [select(case, wire=wire, relation=relation, constant=constant) for wire in WIRES]
+    for other in results[1:]:
+        assert_allclose(other.scores, results[0].scores, rtol=1e-6, atol=1e-12)
+        assert_same_order_up_to_ties(results[0], other)
+    assert_array_equal(results[0].distance, results[1].distance)  # the sums are exact: equal to the last bit
+    assert results[2].distance is None
+
+
+@settings(max_examples=25)
+@given(federations(), st.randoms(use_true_random=False))
+def test_neither_the_clients_order_nor_their_names_matter(case, random):
+    names = list(case.clients)
+    random.shuffle(names)
+    renamed = {f"r{i}": case.clients[name] for i, name in enumerate(names)}
+    for wire in WIRES:
+        before, after = select(case, wire=wire), select(Federation(renamed, case.X, case.Y), wire=wire)
+        assert_allclose(after.scores, before.scores, rtol=1e-9)
+        assert_same_order_up_to_ties(before, after)
+
+
+@settings(max_examples=25)
+@given(federations(), st.randoms(use_true_random=False), st.sampled_from(WIRES))
+def test_columns_are_matched_by_name_whatever_their_order(case, random, wire):
+    plan = Plan(case.features, wire=wire)
+    shuffled = {}
+    for name, X in case.clients.items():
+        order = list(range(X.shape[1]))
+        random.shuffle(order)
+        shuffled[name] = Site(tuple(case.features[p] for p in order), X[:, order])
+    before = in_process.select(plan, labelled(case), sites(case)).selection
+    after = in_process.select(plan, labelled(case), shuffled).selection
+    assert_array_equal(after.scores, before.scores)
+    assert_array_equal(after.order, before.order)
+
+
+@settings(max_examples=25)
+@given(federations(), st.randoms(use_true_random=False))
+def test_permuted_features_have_permuted_scores(case, random):
+    order = list(range(len(case.features)))
+    random.shuffle(order)
+    permuted = Federation({name: X[:, order] for name, X in case.clients.items()}, case.X[:, order], case.Y)
+    assert_allclose(select(permuted).scores, select(case).scores[order], rtol=1e-7, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    federations(max_clients=3),
+    st.sampled_from(["distance", "similarity"]),
+    st.sampled_from(["least", "nonnegative"]),
+    st.sampled_from(["crisp", "soft"]),
+    st.sampled_from(["federated", "local"]),
+    st.sampled_from(["pooled", "mean"]),
+)
+def test_the_selection_is_the_paper_s_by_literal_loops(case, relation, irrelevant, decisions, ranges, spread):
+    options = {
+        "relation": relation,
+        "irrelevant": irrelevant,
+        "decisions": decisions,
+        "ranges": ranges,
+        "spread": spread,
+    }
+    # Where all vertices are copies, the literal D is rounding noise, which Equation 13 would blow up.
+    assume(not has_vertex_near_copies_only(case, options))
+    slow = selection_loops.select(case.clients, case.X, case.Y, **options)
+    fast = select(case, tol=1e-12, **options)
+    assert_allclose(fast.relevance, slow.relevance, atol=1e-12)
+    assert_allclose(fast.radius, slow.radius, rtol=1e-12, atol=1e-15)
+    assert_allclose(fast.distance, slow.distance, atol=2e-7)
+    assert_allclose(fast.scores, slow.scores, rtol=1e-5, atol=1e-9)
+
+
+def has_vertex_near_copies_only(case: Federation, options: dict[str, str]) -> bool:
+    found = select(case, **options)
+    return bool(np.any((found.scores > 0) & (found.distance.sum(axis=1) < 1e-3)))
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"missing": "unrelated"},
+        {"missing": "unrelated", "nominal": ("f2",)},
+        {"missing": "unrelated", "relation": "similarity", "spread": "mean", "ranges": "local"},
+    ],
+)
+def test_missing_values_are_unrelated_in_every_wire_form(wire, options):
+    case = example(seed=3)
+    rng = np.random.default_rng(1)
+    holes = {name: np.where(rng.random(X.shape) < 0.2, np.nan, X) for name, X in case.clients.items()}
+    holes["site-0"][:, 4] = np.nan  # a column that one site does not have at all
+    case = Federation(holes, np.where(rng.random(case.X.shape) < 0.1, np.nan, case.X), case.Y)
+    slow_options = {**options, "nominal": tuple(int(name[1:]) for name in options.get("nominal", ()))}
+    slow = selection_loops.select(case.clients, case.X, case.Y, **slow_options)
+    fast = select(case, wire=wire, tol=1e-12, **options)
+    assert_allclose(fast.scores, slow.scores, rtol=1e-6)
+    assert list(fast.order) == slow.order
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_declared_ranges_clip_and_count(wire):
+    case = example(seed=5)
+    declared = dict.fromkeys(case.features, (-1.0, 3.0))
+    fast = select(case, wire=wire, ranges=declared, tol=1e-12)
+    slow = selection_loops.select(case.clients, case.X, case.Y, ranges=list(declared.values()))
+    assert_allclose(fast.scores, slow.scores, rtol=1e-6)
+    outside = {name: int(((X < -1) | (X > 3)).sum()) for name, X in case.clients.items()}
+    assert fast.n_clipped == {"server": int(((case.X < -1) | (case.X > 3)).sum()), **outside}
+    assert sum(outside.values()) > 0
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_constant_features_come_last_with_nothing(wire):
+    case = example()
+    for X in case.clients.values():
+        X[:, [0, 4]] = 0.1
+    result = select(case, wire=wire)  # the server's rows vary there, which does not count
+    assert list(result.order[-2:]) == [0, 4]
+    for values in (result.scores, result.relevance, result.radius):
+        assert_array_equal(values[[0, 4]], 0)
+        assert np.all(values[[1, 2, 3, 5]] > 0)
+    if result.distance is not None:
+        assert_array_equal(result.distance[[0, 4]], 0)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_table_of_constants_is_ranked_by_index(wire):
+    case = example()
+    flat = Federation({name: np.ones_like(X) for name, X in case.clients.items()}, case.X, case.Y)
+    result = select(flat, wire=wire)
+    assert list(result.order) == list(range(6))
+    assert_array_equal(result.scores, 0)
+
+
+def test_only_copies_of_one_feature_are_isolated_vertices_that_keep_their_teleport_share():
+    x = np.random.default_rng(0).random((30, 1))
+    case = Federation(
+        {"a": np.hstack([x, x, x])[:12], "b": np.hstack([x, x, x])[12:20]}, np.hstack([x, x, x])[20:], np.eye(10)[:, :4]
+    )
+    for wire in WIRES:
+        result = select(case, wire=wire)
+        assert_allclose(result.scores, 0.15 * result.relevance)
+        assert list(result.order) == [0, 1, 2]
+
+
+def test_vectors_can_fetch_the_distances_among_the_selected_features():
+    case = example()
+    pooled = select(case, n_features_to_select=3)
+    remote = select(case, n_features_to_select=3, wire="vectors", selected_distance=True)
+    assert_array_equal(remote.selected_distance, pooled.selected_distance)
+    assert pooled.selected_distance.shape == (3, 3)
+    assert select(case, n_features_to_select=3, wire="vectors").selected_distance is None
+
+
+def test_sparse_0_1_sites_give_the_same_answer_as_dense_ones():
+    from scipy import sparse
+
+    rng = np.random.default_rng(2)
+    tables = {name: (rng.random((20, 40)) < 0.2).astype(float) for name in "ab"}
+    rows = Labelled((rng.random((15, 40)) < 0.2).astype(float), rng.integers(0, 2, (15, 3)).astype(float))
+    plan = Plan(tuple(f"w{p}" for p in range(40)))
+    dense = in_process.select(plan, rows, {n: Site(plan.features, X) for n, X in tables.items()}).selection
+    thin = in_process.select(
+        plan, rows, {n: Site(plan.features, sparse.csr_array(X)) for n, X in tables.items()}
+    ).selection
+    assert_array_equal(thin.distance, dense.distance)
+    assert_array_equal(thin.order, dense.order)

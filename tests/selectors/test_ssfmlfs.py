@@ -1,0 +1,167 @@
+"""What `SSFMLFS.fit` takes, keeps and refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fedsieve import SSFMLFS
+from fedsieve.errors import DataError, FedSieveError, ParameterError, ProtocolError
+from reference import selection_loops
+
+NAMES = ["age", "height", "weight", "pulse", "dose"]
+
+
+@pytest.fixture
+def case():
+    rng = np.random.default_rng(5)
+
+    def table(n):
+        return pd.DataFrame(rng.normal(size=(n, 5)), columns=NAMES)
+
+    return table(12), rng.integers(0, 2, (12, 4)), {"east": table(9), "west": table(14), "north": table(11)}
+
+
+def test_the_fitted_attributes_agree_with_each_other_and_with_the_loops(case):
+    X, Y, clients = case
+    fitted = SSFMLFS(2).fit(X, Y, clients=clients)
+    slow = selection_loops.select({name: t.to_numpy() for name, t in clients.items()}, X.to_numpy(), Y)
+    assert list(fitted.order_) == slow.order
+    assert_allclose(fitted.scores_, slow.scores, rtol=1e-6)
+    assert_allclose(fitted.distance_, slow.distance, atol=1e-7)
+    assert_array_equal(fitted.ranking_[fitted.order_], [1, 2, 3, 4, 5])
+    assert_array_equal(np.flatnonzero(fitted.support_), np.sort(fitted.order_[:2]))
+    assert fitted.selected_distance_.shape == (2, 2)
+    assert_array_equal(fitted.selected_distance_, fitted.distance_[np.ix_(fitted.order_[:2], fitted.order_[:2])])
+    assert fitted.n_iter_ > 1
+    assert fitted.dropped_ == {}
+
+
+def test_list_and_dict_of_clients_are_the_same_federation(case):
+    X, Y, clients = case
+    by_dict, by_list = SSFMLFS().fit(X, Y, clients=clients), SSFMLFS().fit(X, Y, clients=list(clients.values()))
+    assert_allclose(by_list.scores_, by_dict.scores_, rtol=1e-12)
+    assert {entry.sender for entry in by_list.transcript_} == {"server", "client-0", "client-1", "client-2"}
+    assert {entry.sender for entry in by_dict.transcript_} == {"server", "east", "west", "north"}
+
+
+def test_columns_of_clients_are_aligned_by_name(case):
+    X, Y, clients = case
+    shuffled = {name: table[table.columns[::-1]] for name, table in clients.items()}
+    assert_array_equal(SSFMLFS().fit(X, Y, clients=shuffled).scores_, SSFMLFS().fit(X, Y, clients=clients).scores_)
+
+
+def test_without_clients_the_rows_are_one_pool_and_nothing_is_claimed_to_travel(case):
+    X, Y, _ = case
+    fitted = SSFMLFS().fit(X, Y)
+    assert fitted.transcript_ == ()
+    slow = selection_loops.select({"pool": X.to_numpy()}, X.to_numpy(), Y)
+    assert_allclose(fitted.scores_, slow.scores, rtol=1e-6)
+
+
+def test_rows_of_minus_one_are_the_pool_s_unlabelled_rows(case):
+    X, Y, _ = case
+    Y = Y.copy()
+    Y[8:] = -1
+    fitted = SSFMLFS().fit(X, Y)
+    slow = selection_loops.select({"pool": X.to_numpy()}, X.to_numpy()[:8], Y[:8])
+    assert_allclose(fitted.scores_, slow.scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+def test_a_single_target_is_one_hot_encoded_and_minus_one_is_unlabelled(case, shape):
+    X, _, _ = case
+    y = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, -1, -1, -1])
+    one_hot = np.vstack([np.eye(3, dtype=int)[y[:9]], np.full((3, 3), -1)])
+    assert_array_equal(SSFMLFS().fit(X, y.reshape(shape)).scores_, SSFMLFS().fit(X, one_hot).scores_)
+
+
+def test_text_classes_are_classes(case):
+    X, _, _ = case
+    words, codes = np.array(["cat", "dog", "emu"] * 4), np.array([0, 1, 2] * 4)
+    assert_array_equal(SSFMLFS().fit(X, words).scores_, SSFMLFS().fit(X, codes).scores_)
+
+
+def test_nominal_features_go_by_name_or_index(case):
+    X, Y, clients = case
+    for table in (X, *clients.values()):
+        table["dose"] = np.arange(len(table)) % 7
+    by_name, by_index = (SSFMLFS(nominal=n).fit(X, Y, clients=clients) for n in (["dose"], [4]))
+    assert_array_equal(by_name.scores_, by_index.scores_)
+    assert by_name.radius_[4] == 0
+    assert by_name.scores_[4] != SSFMLFS().fit(X, Y, clients=clients).scores_[4]
+
+
+def test_declared_ranges_count_what_they_clip(case):
+    X, Y, clients = case
+    fitted = SSFMLFS(ranges=dict.fromkeys(NAMES, (-1.0, 1.0))).fit(X, Y, clients=clients)
+    assert fitted.n_clipped_["east"] == int((clients["east"].abs() > 1).to_numpy().sum())
+    assert "AskRanges" not in {entry.kind for entry in fitted.transcript_}
+
+
+def test_a_bad_client_ends_the_run_or_is_dropped(case):
+    X, Y, clients = case
+    with pytest.raises(ProtocolError, match="client 'west': has 1 rows; a client needs at least 2"):
+        SSFMLFS().fit(X, Y, clients={**clients, "west": clients["west"][:1]})
+    fitted = SSFMLFS(on_bad_client="drop").fit(X, Y, clients={**clients, "west": clients["west"][:1]})
+    others = {name: clients[name] for name in ("east", "north")}
+    assert_array_equal(fitted.scores_, SSFMLFS().fit(X, Y, clients=others).scores_)
+    assert list(fitted.dropped_) == ["west"]
+
+
+def test_default_number_of_features(case):
+    X, Y, _ = case
+    assert SSFMLFS().fit(X, Y).support_.sum() == 2  # 40 % of 5
+
+
+def refused(message, error=DataError, **kwargs):
+    return pytest.raises(error, match=message, **kwargs)
+
+
+def test_what_is_refused_and_how_it_is_said(case):
+    X, Y, clients = case
+    east = clients["east"]
+    with refused(r"client 'b' has other columns than the labelled rows \(missing: 'age'; extra: 'id'\)"):
+        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.rename(columns={"age": "id"})})
+    with refused("client 'b' has columns with no names, the labelled rows with names"):
+        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.to_numpy()})
+    with refused("client 'b' has columns with names, the labelled rows with none"):
+        SSFMLFS().fit(X.to_numpy(), Y, clients={"a": east.to_numpy(), "b": east})
+    with refused("client 'client-1' has 4 columns, the labelled rows have 5"):
+        SSFMLFS().fit(X.to_numpy(), Y, clients=[east.to_numpy(), east.to_numpy()[:, :4]])
+    with refused("client 'b' holds something that is no number: column 'age'"):
+        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.assign(age="old")})
+    with refused("clients must be a list of tables or a dict"):
+        SSFMLFS().fit(X, Y, clients=3)
+    with refused("at least 2 clients; got 1", ParameterError):
+        SSFMLFS().fit(X, Y, clients=[east])
+    with refused("at least 2 clients; got 0", ParameterError):
+        SSFMLFS().fit(X, Y, clients=[])
+    with refused(
+        r"client 'b': 9 missing \(NaN\) values in column 'age'. Fill them in, or choose missing='unrelated'",
+        ProtocolError,
+    ):
+        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.assign(age=np.nan)})
+    with refused(r"labelled rows have 12 infinite \(inf\) values in column 'age'"):
+        SSFMLFS().fit(X.assign(age=np.inf), Y, clients=clients)
+    with refused("12 rows of Y are -1.*|all rows of Y are -1"):
+        SSFMLFS().fit(X, np.full_like(Y, -1), clients=clients)
+    with refused(r"1 rows of Y are -1 \(unlabelled\). With clients"):
+        SSFMLFS().fit(X, np.vstack([np.full((1, 4), -1), Y[1:]]), clients=clients)
+    with refused("labels must be 0 or 1; got 2 in row 3, label 1"):
+        SSFMLFS().fit(X, np.where(np.indices(Y.shape).sum(0) == 4, 2, Y) * (np.arange(12) == 3)[:, None])
+    with refused("labels must be 0 or 1; Y has dtype"):
+        SSFMLFS().fit(X, np.full(Y.shape, "yes"))
+    with refused("X has 12 rows and Y 11"):
+        SSFMLFS().fit(X, Y[:11])
+    with refused("n_neighbors must be below the number of labelled rows, 12; got 12", ParameterError):
+        SSFMLFS(n_neighbors=12).fit(X, Y)
+    with refused("nominal=.9. has an index beyond the 5 features", ParameterError):
+        SSFMLFS(nominal=[9]).fit(X, Y)
+    with refused(r"lam must be in \[0.4, 2\]; got 7", ParameterError):
+        SSFMLFS(lam=7).fit(X, Y)
+
+
+def test_every_error_of_ours_is_one_family():
+    assert issubclass(ParameterError, FedSieveError)
+    assert issubclass(ParameterError, ValueError)
