@@ -169,11 +169,11 @@ def _fill_bits(codes: NDArray[np.int8], chosen: Int, starts: Int, bits: NDArray[
 
 
 @compiled
-def _shared(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
-    """In how many rows both bits are set."""
+def _shared(bits: NDArray[np.uint64], first: int, second: int) -> int:
+    """How many bits two rows of `bits` share; the rows go by number, since slicing would cost more than counting."""
     total = 0
-    for word in range(len(first)):
-        total += popcount(first[word] & second[word])
+    for word in range(bits.shape[1]):
+        total += popcount(bits[first, word] & bits[second, word])
     return total
 
 
@@ -192,7 +192,7 @@ def _fold_two_valued_bits(
     both = np.empty(n_two_valued, dtype=np.int32)
     for p in range(first, min(stop, n_two_valued)):
         for b in range(p, n_two_valued):
-            both[b] = _shared(bits[p], bits[b])
+            both[b] = _shared(bits, p, b)
         _fold_two_valued(both[p:], p, n_rows, second[:n_two_valued], between, sums)
 
 
@@ -236,7 +236,7 @@ def _fold_tables(
             b, b_row = chosen[m], starts[m] - 1
             for a in range(1, n_levels[p]):
                 for c in range(1, n_levels[b]):
-                    table[a, c] = _shared(bits[p_row + a], bits[b_row + c])
+                    table[a, c] = _shared(bits, p_row + a, b_row + c)
                 table[a, 0] = sizes[p, a] - table[a, 1 : n_levels[b]].sum()
             for c in range(n_levels[b]):
                 table[0, c] = sizes[b, c] - table[1 : n_levels[p], c].sum()

@@ -1,0 +1,68 @@
+"""Pair sums against scipy's `cdist` and against numpy, on the same row pairs, counted per unique pair of features.
+
+The peers get the relations of the row pairs i < j ready-made, which spares them the building that our time includes;
+`cdist` visits every pair of features twice, so half its time is counted.
+"""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from benchmarks.speed.timing import best_of
+from fedsieve import fuzzy
+from fedsieve.kernels import continuous, pair_sums
+from fedsieve.kernels.degrees import cuts
+
+LAM = 1.2
+
+
+def continuous_table() -> list[dict]:
+    """Yeast's width: d = 103, n = 600, continuous values."""
+    X = np.random.default_rng(0).random((600, 103))
+    radius = X.std(axis=0, ddof=1) / LAM
+    ours = best_of(lambda: pair_sums(X, radius, n_threads=2))
+    single = best_of(lambda: pair_sums(X, radius, n_threads=1))
+    relations = _pair_relations(X, radius)
+    shape = "continuous, d = 103, n = 600"
+    return [
+        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations), 3) / 2, ours, 20),
+        _row(shape, "numpy twin", best_of(lambda: _numpy_sums(relations), 3), ours, 60),
+        _row(shape, "ours on one thread", single, ours, None),
+    ]
+
+
+def binary_table() -> list[dict]:
+    """One of ten clients with Enron's width: d = 1001, n = 170, 0/1 values."""
+    X = (np.random.default_rng(0).random((170, 1001)) < 0.1).astype(np.float64)
+    radius = X.std(axis=0, ddof=1) / LAM
+    columns, cut = np.ascontiguousarray(X.T), cuts(radius, "distance")
+    ours = best_of(lambda: pair_sums(X, radius, n_threads=2), 15)
+    dense = best_of(lambda: continuous.sums_from_values(columns, cut, False, len(columns), 2))
+    relations = _pair_relations(X, radius)
+    shape = "0/1, d = 1001, n = 170"
+    return [
+        _row(shape, "our kernel for continuous values", dense, ours, 25),
+        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations), 2) / 2, ours, 400),
+    ]
+
+
+def _row(shape: str, peer: str, peer_seconds: float, ours: float, target: float | None) -> dict:
+    ratio = peer_seconds / ours
+    return {"what": shape, "peer": peer, "peer_s": peer_seconds, "ours_s": ours, "ratio": ratio, "target": target}
+
+
+def _pair_relations(X: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """The relation of every feature on the row pairs i < j, (n_features, n_pairs)."""
+    i, j = np.triu_indices(len(X), 1)
+    return np.stack([fuzzy.membership(np.abs(x[i] - x[j]), eps) for x, eps in zip(X.T, radius, strict=True)])
+
+
+def _cdist(relations: np.ndarray) -> np.ndarray:
+    return cdist(relations, relations, "cityblock")
+
+
+def _numpy_sums(relations: np.ndarray) -> np.ndarray:
+    n_features = len(relations)
+    sums = np.empty((n_features, n_features))
+    for p in range(n_features):
+        sums[p, p:] = np.minimum(relations[p], relations[p:]).sum(axis=1)
+    return sums
