@@ -4,6 +4,7 @@ Values are multiples of 1/1000, so that no pair of rows lies within rounding of 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
@@ -67,5 +68,5 @@ def federations(draw: st.DrawFn, max_clients: int = 4) -> Federation:
     X = X[:, rng.permutation(X.shape[1])]
     Y = rng.integers(0, 2, (n_labelled, draw(st.integers(2, 5))))
     edges = np.cumsum([0, *sizes])
-    clients = {f"c{i}": X[a:b] for i, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))}
+    clients = {f"c{i}": X[a:b] for i, (a, b) in enumerate(pairwise(edges))}
     return Federation(clients, X[edges[-1] :], Y)

@@ -10,10 +10,20 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from fedsieve.errors import ProtocolError
 from fedsieve.kernels import distance_product, pair_sums
+from fedsieve.protocol import summaries
 from fedsieve.protocol.messages import Moments, PairSums, Products, Ranges
-from fedsieve.protocol.summaries import is_unscaled_binary, moments_of, ranges_of, scaled
+from fedsieve.protocol.summaries import is_unscaled_binary, scaled
 from strategies import tables, with_gaps
+
+
+def ranges_of(X):
+    return summaries.ranges_of(X, tuple(f"f{p}" for p in range(X.shape[1])))
+
+
+def moments_of(X):
+    return summaries.moments_of(X, tuple(f"f{p}" for p in range(X.shape[1])))
 
 
 @st.composite
@@ -73,22 +83,22 @@ def test_a_constant_column_has_no_spread_at_all_however_it_is_split():
 
 @given(st.lists(tables(max_features=1), min_size=2, max_size=3))
 def test_pair_sums_and_products_add_up(parts):
-    n_features = 3
-    sums = [PairSums.of(len(X), pair_sums(np.hstack([X, X**2, 1 - X]), 0.2)) for X in parts]
+    names = ("x", "square", "mirror")
+    sums = [PairSums.of(len(X), names, pair_sums(np.hstack([X, X**2, 1 - X]), 0.2)) for X in parts]
     v = np.array([1.0, 2.0, 0.5])
-    products = [Products(s.n_rows, distance_product(s.matrix(n_features), v)) for s in sums]
+    products = [Products(s.n_rows, distance_product(s.matrix(), v)) for s in sums]
     forward, backward = reduce(add, sums), reduce(add, sums[::-1])
     assert_array_equal(forward.upper, backward.upper)  # sums are exact, so the order does not matter to the bit
     total = reduce(add, products)
     assert total.n_rows == forward.n_rows
-    assert_allclose(total.values, distance_product(forward.matrix(n_features), v), rtol=1e-12)
+    assert_allclose(total.values, distance_product(forward.matrix(), v), rtol=1e-12)
 
 
 def test_pair_sums_travel_as_the_upper_triangle():
     matrix = np.array([[4.0, 1.0, 2.0], [1.0, 5.0, 3.0], [2.0, 3.0, 6.0]])
-    message = PairSums.of(7, matrix)
+    message = PairSums.of(7, ("a", "b", "c"), matrix)
     assert_array_equal(message.upper, [4, 1, 2, 5, 3, 6])
-    assert_array_equal(message.matrix(3), matrix)
+    assert_array_equal(message.matrix(), matrix)
 
 
 def test_scaling_moves_the_range_to_zero_and_one_and_counts_what_it_clips():
@@ -123,7 +133,13 @@ def test_only_a_sparse_0_1_table_with_unit_ranges_may_stay_sparse():
 
 
 def test_messages_are_values_that_cannot_be_changed():
-    message = Ranges(2, np.zeros(1), np.ones(1))
+    message = Ranges(2, ("a",), np.zeros(1), np.ones(1))
     with pytest.raises(AttributeError):
         message.n_rows = 3  # type: ignore[misc]
     assert isinstance(moments_of(np.ones((2, 1))), Moments)
+
+
+def test_summaries_of_different_features_do_not_add_up():
+    a, b = (PairSums(2, (name,), np.ones(1)) for name in "ab")
+    with pytest.raises(ProtocolError, match="different features do not add up"):
+        a + b

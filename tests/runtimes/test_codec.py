@@ -27,10 +27,10 @@ MESSAGES = st.one_of(
     st.builds(m.AskRelations, relations),
     st.builds(m.AskPairSums, relations),
     st.builds(m.AskProducts, st.none() | relations, floats),
-    st.builds(m.Ranges, numbers, floats, floats),
-    st.builds(m.Moments, numbers, counts, floats, floats, numbers),
-    st.builds(m.Relations, numbers, floats),
-    st.builds(m.PairSums, numbers, floats),
+    st.builds(m.Ranges, numbers, names, floats, floats),
+    st.builds(m.Moments, numbers, names, counts, floats, floats, numbers),
+    st.builds(m.Relations, numbers, names, floats),
+    st.builds(m.PairSums, numbers, names, floats),
     st.builds(m.Products, numbers, floats),
     st.builds(m.Refusal, st.text()),
 )
@@ -107,15 +107,25 @@ ARRAY = {"array": "f8", "shape": [1]}
         sealed({"kind": "Refusal", "fields": {"reason": "x"}, "more": 1}),
         sealed({"kind": "Refusal", "fields": {"reason": "x"}}, b"trailing"),
         sealed({"kind": "Scaling", "fields": {"low": None, "high": None}}),
-        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "upper": ARRAY}}),
-        sealed({"kind": "PairSums", "fields": {"n_rows": True, "upper": ARRAY}}, bytes(8)),
-        sealed({"kind": "PairSums", "fields": {"n_rows": 2.0, "upper": ARRAY}}, bytes(8)),
-        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "upper": {"array": "i8", "shape": [1]}}}, bytes(8)),
-        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "upper": {"array": "f8", "shape": [-1]}}}, bytes(8)),
+        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "features": ["a"], "upper": ARRAY}}),
+        sealed({"kind": "PairSums", "fields": {"n_rows": True, "features": ["a"], "upper": ARRAY}}, bytes(8)),
+        sealed({"kind": "PairSums", "fields": {"n_rows": 2.0, "features": ["a"], "upper": ARRAY}}, bytes(8)),
         sealed(
-            {"kind": "PairSums", "fields": {"n_rows": 2, "upper": {"array": "f8", "shape": [2**60, 2**60]}}}, bytes(8)
+            {"kind": "PairSums", "fields": {"n_rows": 2, "features": ["a"], "upper": {"array": "i8", "shape": [1]}}},
+            bytes(8),
         ),
-        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "upper": None}}),
+        sealed(
+            {"kind": "PairSums", "fields": {"n_rows": 2, "features": ["a"], "upper": {"array": "f8", "shape": [-1]}}},
+            bytes(8),
+        ),
+        sealed(
+            {
+                "kind": "PairSums",
+                "fields": {"n_rows": 2, "features": ["a"], "upper": {"array": "f8", "shape": [2**60, 2**60]}},
+            },
+            bytes(8),
+        ),
+        sealed({"kind": "PairSums", "fields": {"n_rows": 2, "features": ["a"], "upper": None}}),
         sealed(
             {"kind": "AskRanges", "fields": {"columns": {"kind": "Scaling", "fields": {"low": None, "high": None}}}}
         ),
@@ -129,7 +139,11 @@ def test_well_sealed_nonsense_is_refused(data):
 
 def test_a_well_sealed_message_of_this_helper_is_accepted():
     # So that the refusals above are for their content, not for how the helper seals.
-    message = decode(sealed({"kind": "PairSums", "fields": {"n_rows": 2, "upper": ARRAY}}, np.array([7.0]).tobytes()))
+    message = decode(
+        sealed(
+            {"kind": "PairSums", "fields": {"n_rows": 2, "features": ["a"], "upper": ARRAY}}, np.array([7.0]).tobytes()
+        )
+    )
     assert message.upper[0] == 7
     assert DIGEST == 32
 
@@ -149,6 +163,6 @@ def test_a_message_above_the_limit_is_not_even_hashed():
 
 
 def test_decoded_arrays_cannot_be_written_to():
-    message = decode(encode(m.PairSums(2, np.ones(3))))
+    message = decode(encode(m.PairSums(2, ("a", "b"), np.ones(3))))
     with pytest.raises(ValueError, match="read-only"):
         message.upper[0] = 2

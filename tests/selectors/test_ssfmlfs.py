@@ -101,7 +101,7 @@ def test_declared_ranges_count_what_they_clip(case):
 
 def test_a_bad_client_ends_the_run_or_is_dropped(case):
     X, Y, clients = case
-    with pytest.raises(ProtocolError, match="client 'west': has 1 rows; a client needs at least 2"):
+    with pytest.raises(ProtocolError, match="client 'west': has 1 row; a client needs at least 2"):
         SSFMLFS().fit(X, Y, clients={**clients, "west": clients["west"][:1]})
     fitted = SSFMLFS(on_bad_client="drop").fit(X, Y, clients={**clients, "west": clients["west"][:1]})
     others = {name: clients[name] for name in ("east", "north")}

@@ -8,7 +8,8 @@ def main() -> None:
     try:
         from fedsieve.cli.app import run
     except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("typer", "rich"):
             raise
-        sys.exit(f'fedsieve: the command line needs {error.name!r}. Install it with: pip install "fedsieve[cli]"')
+        sys.exit(f'fedsieve: the command line needs {package!r}. Install it with: pip install "fedsieve[cli]"')
     run()

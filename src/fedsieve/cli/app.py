@@ -41,7 +41,7 @@ def _options(
 def run() -> None:
     """Run the command line."""
     try:
-        app()
+        app(prog_name="fedsieve")
     except FedSieveError as error:
         complain(error)
         sys.exit(2)

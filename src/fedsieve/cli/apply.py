@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
-from fedsieve.cli.console import out
+from fedsieve.cli.console import say
 from fedsieve.datasets.files import read_table, write_table
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.report.selection_file import read_selection
 
 EXAMPLE = """Reduce a table to the selected features, best first.
 
-[bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv --out siteA-reduced.csv
+[bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv
 
-Without --out the result lies beside the table, as NAME-selected.csv or .parquet."""
+Without --out the result lies beside the table, as siteA-selected.csv."""
 
 
 def apply(
@@ -41,7 +41,7 @@ def apply(
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)
-    out.print(f"{target}: {source.num_rows} rows, {len(chosen)} of {source.num_columns} columns selected.")
+    say(f"{target}: {source.num_rows} rows, {len(chosen)} of {source.num_columns} columns selected.")
 
 
 apply.__doc__ = EXAMPLE

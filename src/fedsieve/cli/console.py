@@ -3,8 +3,14 @@
 from rich.console import Console
 from rich.text import Text
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# No markup and no emoji: column and file names are printed as they are, also "weight [kg]" and ":a:".
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def say(message: str | Text) -> None:
+    """A line of the result; broken at words on a terminal, and not at all in a file or a pipe."""
+    out.print(message, soft_wrap=not out.is_terminal)
 
 
 def complain(error: Exception) -> None:

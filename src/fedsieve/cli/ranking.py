@@ -10,8 +10,10 @@ from fedsieve.cli.console import size
 def ranking_table(record: dict[str, Any], n_shown: int) -> Table:
     """The best features with score and relevance."""
     table = Table(title=f"Top {n_shown} of {len(record['order'])} features", title_justify="left")
-    for name, justify in (("rank", "right"), ("feature", "left"), ("score", "right"), ("relevance", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("rank", justify="right")
+    table.add_column("feature", overflow="fold")
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("relevance", justify="right", no_wrap=True)
     for rank, name in enumerate(record["order"][:n_shown], start=1):
         table.add_row(str(rank), name, f"{record['scores'][name]:.4f}", f"{record['relevance'][name]:.4f}")
     return table

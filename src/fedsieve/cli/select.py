@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import out, warn
+from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.cli.sites import declared_ranges, leaks, read_sites
@@ -15,11 +15,11 @@ from fedsieve.runtimes import in_process
 
 EXAMPLE = """Rank features from files: one with labelled rows, two or more with unlabelled rows.
 
-[bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ --client siteA.parquet
---client siteB.csv -k 30 --out result/
+[bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ \\
+--client siteA.parquet --client siteB.csv -k 30 --out result/
 
-Columns are matched by name. Writes selection.json (order, scores, relevance, radius, parameters, versions, transcript)
-and ranking.csv."""
+Columns are matched by name. Writes ranking.csv and selection.json (order,
+scores, relevance, radius, parameters, versions, transcript)."""
 
 
 def select(
@@ -85,5 +85,5 @@ def _show(record: dict[str, Any], output: Path) -> None:
         if n_clipped:
             warn(f"{n_clipped} values of {site!r} lay outside the declared ranges and were clipped.")
     out.print(ranking_table(record, min(10, len(record["selected"]))))
-    out.print(cost_line(record))
-    out.print(f"Selected {len(record['selected'])} features; the result is in {output}.")
+    say(cost_line(record))
+    say(f"Selected {len(record['selected'])} features; the result is in {output}.")

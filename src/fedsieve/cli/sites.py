@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.datasets.files import numeric_columns, read_table
+from fedsieve.arrays import Float
+from fedsieve.datasets.files import SUFFIXES, numeric_columns, read_table
 from fedsieve.datasets.label_columns import label_columns
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.protocol import Labelled, Site
+from fedsieve.selectors.labels import read_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +21,7 @@ class Files:
 
     features: tuple[str, ...]
     labels: tuple[str, ...]
+    Y: Float  # (n_samples, n_labels) as in the file; `labelled.Y` has a second column where there is one label only
     labelled: Labelled
     sites: dict[str, Site]
 
@@ -31,10 +34,12 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
     features = [name for name in server.column_names if name not in label_names]
     tables = {name: read_table(path) for name, path in paths.items()}
     features = _common(features, label_names, tables, paths, shared)
+    Y = _labels(server, label_names, labeled)
     return Files(
         features=tuple(features),
         labels=tuple(label_names),
-        labelled=Labelled(numeric_columns(server, features, str(labeled)), _labels(server, label_names, labeled)),
+        Y=Y,
+        labelled=Labelled(numeric_columns(server, features, str(labeled)), read_labels(Y)[0]),
         sites={
             name: Site(tuple(features), numeric_columns(table, features, str(paths[name])))
             for name, table in tables.items()
@@ -46,27 +51,38 @@ def leaks(data: Files) -> Iterator[tuple[str, str]]:
     """Features that are identical to a label on the labelled rows."""
     for p, feature in enumerate(data.features):
         for t, label in enumerate(data.labels):
-            if np.array_equal(data.labelled.X[:, p], data.labelled.Y[:, t]):
+            if np.array_equal(data.labelled.X[:, p], data.Y[:, t]):
                 yield feature, label
 
 
 def declared_ranges(choice: str) -> Any:
     """The `ranges` parameter from the command line: a word, or a CSV file with feature, low and high."""
-    if not choice.lower().endswith((".csv", ".parquet")):
+    if choice in ("federated", "local"):
         return choice
+    if not choice.lower().endswith(SUFFIXES):
+        raise ParameterError(
+            f"--ranges must be federated, local or a CSV file with the columns feature, low, high; got {choice!r}."
+        )
     table = read_table(choice)
     if table.column_names[:3] != ["feature", "low", "high"]:
         raise DataError(f"{choice}: needs the columns feature, low, high; got {listed(table.column_names)}.")
+    names = [str(name) for name in table["feature"].to_pylist()]
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise DataError(f"{choice}: declares {listed(twice)} twice.")
     low, high = numeric_columns(table, ["low", "high"], choice).T
-    return {str(n): (float(a), float(b)) for n, a, b in zip(table["feature"].to_pylist(), low, high, strict=True)}
+    return {name: (float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)}
 
 
 def _client_paths(clients: Sequence[str]) -> dict[str, Path]:
     paths: dict[str, Path] = {}
     for entry in clients:
         name, equals, path = entry.partition("=")
-        file = Path(path if equals else entry)
-        name = name if equals else file.stem
+        if not equals or Path(entry).is_file():  # a file may have "=" in its path
+            name, path = Path(entry).stem, entry
+        if not name or not path:
+            raise ParameterError(f"--client takes FILE or NAME=FILE; got {entry!r}.")
+        file = Path(path)
         if name in paths:
             raise ParameterError(
                 f"two clients are called {name!r} ({paths[name]}, {file}). Name them: --client NAME=FILE."
@@ -98,7 +114,7 @@ def _common(
     return common
 
 
-def _labels(server: Any, names: list[str], path: Path) -> Any:
+def _labels(server: Any, names: list[str], path: Path) -> Float:
     values = numeric_columns(server, names, f"{path}, labels")
     for index, name in enumerate(names):
         wrong = ~np.isin(values[:, index], (0.0, 1.0))

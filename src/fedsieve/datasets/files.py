@@ -1,7 +1,7 @@
 """Tables on disk, CSV or Parquet: read with every problem named, written whole or not at all."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ def read_table(path: str | Path) -> Any:
     csv, parquet, arrow = _arrow()
     try:
         table = csv.read_csv(file) if suffix == ".csv" else parquet.read_table(file)
+        names = table.column_names  # decoded only now
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read as {suffix[1:].upper()}: {error}") from None
-    names = table.column_names
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise DataError(f"{file}: the column names {listed(twice)} occur twice. Rename them.")
@@ -39,11 +39,13 @@ def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:
     values = np.empty((table.num_rows, len(columns)))
     for index, name in enumerate(columns):
         column = table.column(name)
+        if arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)  # a categorical column is as good as its values
         kind = column.type
         if arrow.types.is_null(kind):
             values[:, index] = np.nan
-        elif arrow.types.is_boolean(kind) or arrow.types.is_integer(kind) or arrow.types.is_floating(kind):
-            values[:, index] = column.to_numpy()
+        elif any(is_kind(kind) for is_kind in _numbers(arrow)):
+            values[:, index] = column.cast(arrow.float64(), safe=False).to_numpy()
         else:
             example = next((value for value in column.to_pylist() if value is not None), None)
             raise DataError(
@@ -55,21 +57,37 @@ def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:
 def write_table(table: Any, path: str | Path) -> None:
     """Write a pyarrow table as CSV or Parquet, by the file's ending; a failure leaves no file behind."""
     file = Path(path)
-    csv, parquet, _ = _arrow()
-    write = csv.write_csv if check_suffix(file) == ".csv" else parquet.write_table
-    write_atomically(file, lambda temporary: write(table, temporary))
+    suffix = check_suffix(file)
+    csv, parquet, arrow = _arrow()
+    write = csv.write_csv if suffix == ".csv" else parquet.write_table
+    try:
+        write_atomically(file, lambda temporary: write(table, temporary))
+    except arrow.ArrowException as error:
+        raise DataError(f"{file}: cannot be written as {suffix[1:].upper()}: {error}") from None
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then put it in place in one step."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    write_together({path: write})
+
+
+def write_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write several files of one folder: only when all are complete are they put in place, in the order given."""
+    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in writers}
+    path = next(iter(writers))
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: cannot be written: there is no folder {str(path.parent)!r}.")
     try:
-        write(temporary)
-        os.replace(temporary, path)
+        for path, write in writers.items():
+            write(temporary[path])
+        for path in writers:
+            os.replace(temporary[path], path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}.") from None
+        reason = os.strerror(error.errno) if error.errno else error
+        raise DataError(f"{path}: cannot be written: {reason}.") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        for part in temporary.values():
+            part.unlink(missing_ok=True)
 
 
 def check_suffix(path: Path) -> str:
@@ -78,6 +96,12 @@ def check_suffix(path: Path) -> str:
     if suffix not in SUFFIXES:
         raise DataError(f"{path}: the ending must be one of {listed(SUFFIXES)}; got {suffix!r}.")
     return suffix
+
+
+def _numbers(arrow: Any) -> tuple[Callable[[Any], bool], ...]:
+    """The column types that are numbers; true and false count as 1 and 0."""
+    kinds = arrow.types
+    return kinds.is_boolean, kinds.is_integer, kinds.is_floating, kinds.is_decimal
 
 
 def _arrow() -> tuple[Any, Any, Any]:

@@ -44,9 +44,14 @@ def labels_of_xml(path: Path) -> list[str]:
         root = parse(path).getroot()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (ParseError, DefusedXmlException) as error:
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:  # the last two: odd encodings
         raise DataError(f"{path}: is no valid XML: {error}") from None
-    return [element.get("name") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
+    names = [element.get("name") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
+    if not all(names):
+        raise DataError(f"{path}: has a label without a name. Each must be like <label name='...'></label>.")
+    if not names:
+        raise DataError(f"{path}: names no label. It must hold elements like <label name='...'></label>.")
+    return list(dict.fromkeys(names))
 
 
 def _names(spec: str) -> list[str]:

@@ -52,6 +52,8 @@ def labelled_split(Y: ArrayLike, fraction: float, random_state: Any = 0) -> tupl
     """
     labels = _labels(Y).astype(bool)
     n_samples = len(labels)
+    if not 0 < fraction < 1:
+        raise ParameterError(f"partition.labelled_split: fraction must be above 0 and below 1; got {fraction}.")
     n_labelled = round(fraction * n_samples)
     if not 0 < n_labelled < n_samples:
         raise ParameterError(
@@ -102,6 +104,9 @@ def _with_enough_rows(owner: Int, n_clients: int, min_rows: int, rng: np.random.
 
 def _labels(Y: ArrayLike) -> Int:
     labels = np.asarray(Y)
-    if labels.ndim != 2 or not labels.size or not np.isin(labels, (0, 1)).all():
+    if labels.ndim != 2 or not labels.size:
         raise DataError(f"partition: Y must be (n_samples, n_labels) of 0 and 1; got shape {labels.shape}.")
+    wrong = ~np.isin(labels, (0, 1))
+    if wrong.any():
+        raise DataError(f"partition: Y must hold 0 and 1 only; got {labels[wrong][0]} among {int(wrong.sum())} others.")
     return labels.astype(np.int64)

@@ -75,10 +75,11 @@ class Client:
             return m.Refusal(str(reason))
 
     def _ranges(self, request: m.AskRanges) -> m.Ranges:
-        return ranges_of(self._site.columns(request.columns))
+        return ranges_of(self._site.columns(request.columns), request.columns.features)
 
     def _moments(self, request: m.AskMoments) -> m.Moments:
-        return moments_of(*self._scaled(request.columns, request.scaling))
+        X, n_clipped = self._scaled(request.columns, request.scaling)
+        return moments_of(X, request.columns.features, n_clipped)
 
     def _relations(self, request: m.AskRelations) -> m.Relations:
         spec = request.relation
@@ -87,10 +88,10 @@ class Client:
         values = np.empty((X.shape[1], len(X), len(X)))
         for p in range(X.shape[1]):
             values[p] = relation_matrix(X[:, p], float(spec.radius[p]), spec.kind, nominal=bool(nominal[p]))
-        return m.Relations(len(X), values)
+        return m.Relations(len(X), spec.columns.features, values)
 
     def _pair_sums(self, request: m.AskPairSums) -> m.PairSums:
-        return m.PairSums.of(self._n_rows, self._sums_of(request.relation))
+        return m.PairSums.of(self._n_rows, request.relation.columns.features, self._sums_of(request.relation))
 
     def _products(self, request: m.AskProducts) -> m.Products:
         if request.relation is not None:
@@ -115,7 +116,7 @@ class Client:
 
 def _range(X: Rows, scaling: m.Scaling) -> tuple[Float, Float]:
     if scaling.low is None or scaling.high is None:
-        own = ranges_of(X)
+        own = ranges_of(X, ())
         return own.low, own.high
     return scaling.low, scaling.high
 

@@ -69,18 +69,13 @@ class Cohort:
         if client not in replies:
             raise BadReplyError(client, "did not answer.")
         reply = replies[client]
-        reason = why_refused(request, reply, self._expected(client, request))
+        reason = why_refused(request, reply, self._expected(client))
         if reason:
             raise BadReplyError(client, reason)
         assert not isinstance(reply, m.Refusal)
         self.n_rows[client] = reply.n_rows
         return reply
 
-    def _expected(self, client: str, request: m.Request) -> Expected:
-        if isinstance(request, m.AskRanges | m.AskMoments):
-            n_features = len(request.columns.features)
-        elif isinstance(request, m.AskProducts):
-            n_features = len(request.vector)
-        else:
-            n_features = len(request.relation.columns.features)
-        return Expected(n_features, self._plan.nominal_mask, self._plan.missing == "unrelated", self.n_rows.get(client))
+    def _expected(self, client: str) -> Expected:
+        may_miss = self._plan.missing == "unrelated"
+        return Expected(self._plan.nominal, may_miss, self.n_rows.get(client))

@@ -66,14 +66,13 @@ def connect(plan: Plan, cohort: Cohort, relation: m.Relation) -> Talk[Edges]:
 
 def pooled_sums(wire: str, cohort: Cohort, relation: m.Relation) -> Talk[tuple[Float, int]]:
     """The pair sums of all clients together, from their relations or from their own sums, and the number of rows."""
-    n_features = len(relation.columns.features)
     if wire == "matrices":
         matrices = yield from cohort.ask_in_turn(
             m.AskRelations(relation), lambda reply: pair_sums_of_relations(reply.values)
         )
         return reduce(add, matrices), cohort.total_rows
     total: m.PairSums = reduce(add, (yield from cohort.ask(m.AskPairSums(relation))))
-    return total.matrix(n_features), total.n_rows
+    return total.matrix(), total.n_rows
 
 
 def rank(edges: Edges, weights: Float, plan: Plan) -> Talk[PageRank]:

@@ -1,7 +1,8 @@
 """Everything that server and clients say to each other, as frozen values; each says what it reveals.
 
-Requests are named `Ask...`; a reply has the name of what it carries. Summaries of different clients add up: `a + b` is
-the summary of both clients' rows. How a message travels and how many bytes that takes is decided elsewhere.
+Requests are named `Ask...`; a reply has the name of what it carries, and lists the features it is about. Summaries of
+different clients add up: `a + b` is the summary of both clients' rows. How a message travels, and how many bytes that
+takes, is decided elsewhere.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.errors import ProtocolError
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +89,13 @@ class Ranges:
     """
 
     n_rows: int
+    features: tuple[str, ...]
     low: Float
     high: Float
 
     def __add__(self, other: "Ranges") -> "Ranges":
-        return Ranges(self.n_rows + other.n_rows, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Ranges(self.n_rows + other.n_rows, _same_features(self, other), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,7 @@ class Moments:
     """
 
     n_rows: int
+    features: tuple[str, ...]
     count: Int
     mean: Float
     m2: Float
@@ -115,7 +120,8 @@ class Moments:
         # Where one side is empty its mean is 0 and means nothing.
         mean = np.where(self.count == 0, other.mean, self.mean + np.where(other.count == 0, 0.0, delta * share))
         m2 = self.m2 + other.m2 + np.where(self.count * other.count > 0, delta**2 * self.count * share, 0.0)
-        return Moments(self.n_rows + other.n_rows, count, mean, m2, self.n_clipped + other.n_clipped)
+        n_rows, n_clipped = self.n_rows + other.n_rows, self.n_clipped + other.n_clipped
+        return Moments(n_rows, _same_features(self, other), count, mean, m2, n_clipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +132,7 @@ class Relations:
     """
 
     n_rows: int
+    features: tuple[str, ...]
     values: Float
 
 
@@ -137,15 +144,17 @@ class PairSums:
     """
 
     n_rows: int
+    features: tuple[str, ...]
     upper: Float
 
     @classmethod
-    def of(cls, n_rows: int, matrix: Float) -> "PairSums":
+    def of(cls, n_rows: int, features: tuple[str, ...], matrix: Float) -> "PairSums":
         """The message for a symmetric (n_features, n_features) matrix of sums."""
-        return cls(n_rows, matrix[np.triu_indices(len(matrix))])
+        return cls(n_rows, features, matrix[np.triu_indices(len(matrix))])
 
-    def matrix(self, n_features: int) -> Float:
+    def matrix(self) -> Float:
         """The symmetric matrix again."""
+        n_features = len(self.features)
         rows, columns = np.triu_indices(n_features)
         full = np.empty((n_features, n_features))
         full[rows, columns] = self.upper
@@ -153,12 +162,12 @@ class PairSums:
         return full
 
     def __add__(self, other: "PairSums") -> "PairSums":
-        return PairSums(self.n_rows + other.n_rows, self.upper + other.upper)
+        return PairSums(self.n_rows + other.n_rows, _same_features(self, other), self.upper + other.upper)
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """A client's distances, times n², times the vector it was asked about.
+    """A client's distances, times n², times the vector it was asked about, for the features of the last relation.
 
     Reveals one weighted sum of distances per feature and round; after n_features rounds it could reveal the pair sums.
     """
@@ -175,6 +184,12 @@ class Refusal:
     """A client that cannot or will not answer, and why. Reveals what its reason says."""
 
     reason: str
+
+
+def _same_features(first: Ranges | Moments | PairSums, second: Ranges | Moments | PairSums) -> tuple[str, ...]:
+    if first.features != second.features:
+        raise ProtocolError(f"summaries of different features do not add up: {first.features} and {second.features}.")
+    return first.features
 
 
 Request: TypeAlias = AskRanges | AskMoments | AskRelations | AskPairSums | AskProducts

@@ -120,7 +120,8 @@ def _agree_on_scaling(plan: Plan, labelled: Labelled, cohort: Cohort, columns: m
     if plan.ranges == "local":
         return m.Scaling(None, None)
     if plan.ranges == "federated":
-        ranges: m.Ranges = reduce(add, (yield from cohort.ask(m.AskRanges(columns))), ranges_of(labelled.X))
+        own = ranges_of(labelled.X, plan.features)
+        ranges: m.Ranges = reduce(add, (yield from cohort.ask(m.AskRanges(columns))), own)
         return m.Scaling(ranges.low, ranges.high)
     return m.Scaling(*(plan.declared_ranges() or (None, None)))
 
@@ -144,7 +145,7 @@ def _relevance(plan: Plan, labelled: Labelled, scaling: m.Scaling, radius: Float
     """Step 5, on the server's own rows, and how many of their values were clipped."""
     low, high = scaling.low, scaling.high
     if low is None or high is None:
-        own = ranges_of(labelled.X)
+        own = ranges_of(labelled.X, plan.features)
         low, high = own.low, own.high
     X, n_clipped = scaled(labelled.X, low, high, plan.nominal_mask)
     how = (radius, plan.relation, plan.nominal_mask)

@@ -9,10 +9,10 @@ from fedsieve.protocol.messages import Moments, Ranges
 BLOCK = 256  # columns of a sparse table that are made dense at a time
 
 
-def ranges_of(X: Rows) -> Ranges:
+def ranges_of(X: Rows, features: tuple[str, ...]) -> Ranges:
     """Smallest and largest present value of each column; +inf and -inf for a column without any.
 
-    >>> ranges_of(np.array([[1.0, np.nan], [3.0, 5.0]])).high
+    >>> ranges_of(np.array([[1.0, np.nan], [3.0, 5.0]]), ("a", "b")).high
     array([3., 5.])
     """
     blocks = [
@@ -20,7 +20,7 @@ def ranges_of(X: Rows) -> Ranges:
         for block in _dense_blocks(X)
     ]
     low, high = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    return Ranges(X.shape[0], low, high)
+    return Ranges(X.shape[0], features, low, high)
 
 
 def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]:
@@ -43,12 +43,12 @@ def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]
     return (inside - low) / width, int(outside.sum())
 
 
-def moments_of(X: Float, n_clipped: int = 0) -> Moments:
+def moments_of(X: Float, features: tuple[str, ...], n_clipped: int = 0) -> Moments:
     """Count, mean and summed squared deviation of each column's present values.
 
     Deviations are taken from the column's smallest present value, so that a constant column has exactly m2 = 0.
 
-    >>> moments_of(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, np.nan]])).m2
+    >>> moments_of(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, np.nan]]), ("a", "b")).m2
     array([0., 2.])
     """
     present = ~np.isnan(X)
@@ -57,7 +57,7 @@ def moments_of(X: Float, n_clipped: int = 0) -> Moments:
     shifted = np.where(present, X - smallest, 0.0)
     offset = shifted.sum(axis=0) / np.maximum(count, 1)
     m2 = np.where(present, (shifted - offset) ** 2, 0.0).sum(axis=0)
-    return Moments(len(X), count.astype(np.int64), smallest + offset, m2, n_clipped)
+    return Moments(len(X), features, count.astype(np.int64), smallest + offset, m2, n_clipped)
 
 
 def is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedsieve.arrays import Bool, Float
+from fedsieve.arrays import Float
+from fedsieve.errors import listed
 from fedsieve.protocol import messages as m
 
 SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
@@ -27,8 +28,7 @@ REPLY_TO: dict[type, type] = {
 class Expected:
     """What the server knows of a reply beforehand."""
 
-    n_features: int
-    nominal: Bool
+    nominal: tuple[str, ...]
     may_miss: bool
     n_rows: int | None  # known from the client's first reply on
 
@@ -44,39 +44,54 @@ def why_refused(request: m.Request, reply: object, expected: Expected) -> str | 
 
 
 def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterator[str]:
+    match request, reply:
+        case m.AskRanges() | m.AskMoments(), m.Ranges() | m.Moments():
+            yield from _names(reply.features, request.columns.features)
+        case m.AskRelations() | m.AskPairSums(), m.Relations() | m.PairSums():
+            yield from _names(reply.features, request.relation.columns.features)
     match reply:
-        case m.Ranges():
-            yield from _rows(reply.n_rows, expected)
-            yield from _shape("low", reply.low, (expected.n_features,))
-            yield from _shape("high", reply.high, (expected.n_features,))
+        case m.Ranges(n_rows, features, low, high):
+            yield from _rows(n_rows, expected)
+            yield from _shape("low", low, (len(features),))
+            yield from _shape("high", high, (len(features),))
             yield from _ranges(reply, expected)
-        case m.Moments():
-            yield from _rows(reply.n_rows, expected)
-            for name in ("count", "mean", "m2"):
-                yield from _shape(name, getattr(reply, name), (expected.n_features,))
-                yield from _finite(name, getattr(reply, name))
+        case m.Moments(n_rows, features, count, mean, m2):
+            yield from _rows(n_rows, expected)
+            for name, array in (("count", count), ("mean", mean), ("m2", m2)):
+                yield from _shape(name, array, (len(features),))
+                yield from _finite(name, array)
             yield from _moments(reply, expected)
-        case m.Relations():
-            yield from _rows(reply.n_rows, expected)
-            yield from _shape("values", reply.values, (expected.n_features, reply.n_rows, reply.n_rows))
-            yield from _finite("values", reply.values)
-            yield from _relations(reply.values)
-        case m.PairSums():
-            yield from _rows(reply.n_rows, expected)
-            yield from _shape("upper", reply.upper, (expected.n_features * (expected.n_features + 1) // 2,))
-            yield from _finite("upper", reply.upper)
-            yield from _pair_sums(reply.matrix(expected.n_features), reply.n_rows)
-        case m.Products():
-            yield from _rows(reply.n_rows, expected)
-            yield from _shape("values", reply.values, (expected.n_features,))
-            yield from _finite("values", reply.values)
+        case m.Relations(n_rows, features, values):
+            yield from _rows(n_rows, expected)
+            yield from _shape("values", values, (len(features), n_rows, n_rows))
+            yield from _finite("values", values)
+            yield from _relations(values)
+        case m.PairSums(n_rows, features, upper):
+            yield from _rows(n_rows, expected)
+            yield from _shape("upper", upper, (len(features) * (len(features) + 1) // 2,))
+            yield from _finite("upper", upper)
+            yield from _pair_sums(reply.matrix(), n_rows)
+        case m.Products(n_rows, values):
             assert isinstance(request, m.AskProducts)
+            yield from _rows(n_rows, expected)
+            yield from _shape("values", values, request.vector.shape)
+            yield from _finite("values", values)
             yield from _products(reply, request.vector)
+
+
+def _names(answered: tuple[str, ...], asked: tuple[str, ...]) -> Iterator[str]:
+    if answered != asked:
+        absent = [name for name in asked if name not in answered]
+        detail = f"missing: {listed(absent)}" if absent else "others, or in another order"
+        yield (
+            f"answered for {len(answered)} features, the plan has {len(asked)} ({detail}). "
+            "Check its columns against the plan's list."
+        )
 
 
 def _rows(n_rows: int, expected: Expected) -> Iterator[str]:
     if n_rows < 2:
-        yield f"has {n_rows} rows; a client needs at least 2, since a single row has no spread."
+        yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
     if expected.n_rows is not None and n_rows != expected.n_rows:
         yield f"answered for {n_rows} rows, before for {expected.n_rows}. Its data changed during the run."
 
@@ -97,16 +112,19 @@ def _ranges(reply: m.Ranges, expected: Expected) -> Iterator[str]:
     broken = ~empty & ~(np.isfinite(reply.low) & np.isfinite(reply.high) & (reply.low <= reply.high))
     if broken.any():
         p = int(np.argmax(broken))
-        yield f"sent the range [{reply.low[p]}, {reply.high[p]}] for feature {p}; it must be finite with low <= high."
+        yield (
+            f"sent the range [{reply.low[p]}, {reply.high[p]}] for {reply.features[p]!r}; "
+            "it must be finite with low <= high."
+        )
 
 
 def _moments(reply: m.Moments, expected: Expected) -> Iterator[str]:
     low = 0 if expected.may_miss else reply.n_rows
     if np.any((reply.count < low) | (reply.count > reply.n_rows)):
         yield f"sent counts outside [{low}, {reply.n_rows}], its number of rows."
-    if reply.n_clipped < 0 or reply.n_clipped > reply.n_rows * expected.n_features:
-        yield f"clipped {reply.n_clipped} values of {reply.n_rows * expected.n_features}."
-    scaled = ~expected.nominal
+    if reply.n_clipped < 0 or reply.n_clipped > reply.n_rows * len(reply.features):
+        yield f"clipped {reply.n_clipped} values of {reply.n_rows * len(reply.features)}."
+    scaled = ~np.isin(reply.features, expected.nominal)
     if np.any((reply.mean < -SLACK) & scaled) or np.any((reply.mean > 1 + SLACK) & scaled):
         yield "sent a mean outside [0, 1] for a scaled feature."
     # Values in [0, 1] cannot spread further than half of them at each end.

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fedsieve.datasets.files import write_atomically
+from fedsieve.datasets.files import write_together
 from fedsieve.errors import DataError
 from fedsieve.protocol import Plan, bytes_by_kind
 from fedsieve.runtimes.in_process import Outcome
@@ -48,21 +48,27 @@ def selection_record(plan: Plan, outcome: Outcome, labels: list[str], *, seed: i
 
 
 def write_selection(record: dict[str, Any], folder: Path) -> None:
-    """Write both files, each in one step, `selection.json` last: where it is, the result is whole."""
+    """Write both files once both are complete, `selection.json` last: where it is, the result is whole."""
+    text = json.dumps(record, indent=1, allow_nan=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be made: {error.strerror}.") from None
-    write_atomically(folder / CSV, lambda file: _write_ranking(record, file))
-    text = json.dumps(record, indent=1, allow_nan=False)
-    write_atomically(folder / JSON, lambda file: file.write_text(text, encoding="utf-8"))
+    write_together(
+        {
+            folder / CSV: lambda file: _write_ranking(record, file),
+            folder / JSON: lambda file: file.write_text(text + "\n", encoding="utf-8"),
+        }
+    )
 
 
 def refuse_to_overwrite(folder: Path) -> None:
     """Stop before any work where a result lies already."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder}: is a file; the result needs a folder.")
     present = [name for name in (JSON, CSV) if (folder / name).exists()]
     if present:
-        raise DataError(f"{folder / present[0]} exists already. Choose another folder, or give --force to replace it.")
+        raise DataError(f"{folder / present[0]} exists already. Choose another --out, or give --force to replace it.")
 
 
 def read_selection(path: Path) -> dict[str, Any]:
@@ -73,8 +79,8 @@ def read_selection(path: Path) -> dict[str, Any]:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise DataError(f"{path}: is no valid JSON: {error}.") from None
-    if not isinstance(record, dict) or record.get("format") != FORMAT or not isinstance(record.get("selected"), list):
-        raise DataError(f"{path}: is no selection of format {FORMAT!r}.")
+    if not isinstance(record, dict) or record.get("format") != FORMAT or not _are_names(record, "selected", "order"):
+        raise DataError(f"{path}: is no selection of format {FORMAT!r}, as 'fedsieve select' writes it.")
     return record
 
 
@@ -82,6 +88,10 @@ def versions() -> dict[str, str]:
     """What the result was computed with."""
     packages = ("fedsieve", "numpy", "scipy", "numba")
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def _are_names(record: dict[str, Any], *keys: str) -> bool:
+    return all(isinstance(record.get(key), list) and all(isinstance(n, str) for n in record[key]) for key in keys)
 
 
 def _parameters(plan: Plan) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+"""`fedsieve demo`: what it shows and what it leaves behind."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from fedsieve.cli.pixels import pixel_picture
+from fedsieve.datasets import load_digits
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def read(folder) -> dict:
+    return json.loads((folder / "selection.json").read_text())
+
+
+def order(folder) -> list[str]:
+    return read(folder)["order"]
+
+
+def test_it_shows_the_picture_the_cost_and_the_agreement(fedsieve, tmp_path):
+    result = fedsieve("demo", "--out", tmp_path / "demo")
+    assert result.code == 0, result.err
+    for wire in ("statistics", "vectors", "matrices"):
+        assert f"SSFMLFS, wire form {wire}\n" in result.out
+        cost = rf"{wire} +│ +\d+ │ +[\d.]+ [kM]B │ +\d+% │ +\d+\.\d\d │"
+        assert re.search(cost, result.out), result.out
+    assert re.search(r"raw rows +│ +- │ +736\.3 kB │ +100% │", result.out)  # 1438 rows of 64 doubles
+    assert "The three wire forms give the same order" in result.out
+    assert re.search(r"\d+\.\d s in all\.", result.out)
+    assert "round 3: pair sums of the features" in result.err
+
+
+def test_the_picture_has_the_rank_of_every_chosen_pixel_in_its_place(fedsieve, tmp_path):
+    result = fedsieve("demo", "--out", tmp_path, "-k", 12)
+    lines = re.findall(r"^ (?:  ·| [ \d]\d){8}$", result.out, flags=re.MULTILINE)
+    assert len(lines) == 8
+    cells = [cell for line in lines for cell in line.split()]
+    names = load_digits().feature_names
+    shown = {int(cell): names[pixel] for pixel, cell in enumerate(cells) if cell != "·"}
+    assert [shown[rank] for rank in range(1, 13)] == order(tmp_path)[:12]
+    assert len(shown) == 12
+
+
+def test_ranks_of_two_digits_keep_the_columns_straight():
+    ranks = {pixel: 11 - pixel for pixel in range(11)}
+    assert pixel_picture(ranks, side=4).plain.splitlines() == [
+        "  11 10  9  8",
+        "   7  6  5  4",
+        "   3  2  1  ·",
+        "   ·  ·  ·  ·",
+    ]
+
+
+def test_it_leaves_the_result_and_a_picture(fedsieve, tmp_path):
+    folder = tmp_path / "new" / "demo"
+    result = fedsieve("demo", "--out", folder, "--seed", 3)
+    assert {file.name for file in folder.iterdir()} == {"selection.json", "ranking.csv", "pixels.png"}
+    picture = (folder / "pixels.png").read_bytes()
+    assert picture.startswith(PNG)
+    assert picture.rstrip().endswith(b"IEND\xaeB`\x82")
+    record = read(folder)
+    assert record["seed"] == 3
+    assert len(record["n_rows"]) == 10
+    assert sum(record["n_rows"].values()) == 1797 - 359
+    assert f"{folder} holds selection.json, ranking.csv, pixels.png." in result.out
+
+
+def test_constant_pixels_come_last(fedsieve, tmp_path):
+    fedsieve("demo", "--out", tmp_path)
+    digits = load_digits()
+    constant = {name for name, spread in zip(digits.feature_names, np.ptp(digits.X, axis=0), strict=True) if not spread}
+    assert set(order(tmp_path)[-3:]) == constant
+
+
+def test_the_seed_decides_the_order_and_it_can_be_run_again(fedsieve, tmp_path):
+    assert fedsieve("demo", "--out", tmp_path, "--seed", 1).code == 0
+    first = read(tmp_path)
+    assert fedsieve("demo", "--out", tmp_path, "--seed", 2).code == 0
+    other = read(tmp_path)
+    assert fedsieve("demo", "--out", tmp_path, "--seed", 1).code == 0
+    again = read(tmp_path)
+    assert again["order"] == first["order"] != other["order"]
+    assert first["relevance"] != other["relevance"]  # other labelled rows
+    assert first["n_rows"] != other["n_rows"]  # other clients
+
+
+@pytest.mark.parametrize("k", [0, 65])
+def test_k_must_be_a_number_of_pixels(fedsieve, tmp_path, k):
+    result = fedsieve("demo", "--out", tmp_path / "demo", "-k", k)
+    assert result.code == 2
+    assert re.search(rf"in \[1, .*64\]; got {k}\.", result.message)
+    assert not (tmp_path / "demo").exists()
+
+
+def test_without_matplotlib_only_the_picture_is_missing(fedsieve, tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = fedsieve("demo", "--out", tmp_path)
+    assert result.code == 0, result.err
+    assert "Warning: drawing the picture needs the package 'matplotlib'" in result.err
+    assert 'pip install "fedsieve[report]"' in result.err
+    assert f"{tmp_path} holds selection.json, ranking.csv. " in result.out
+    assert {file.name for file in tmp_path.iterdir()} == {"selection.json", "ranking.csv"}
+
+
+def test_it_needs_no_table_reader(fedsieve, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert fedsieve("demo", "--out", tmp_path).code == 0
+
+
+def test_it_replaces_no_result_but_its_own(fedsieve, tmp_path):
+    other = '{"format": "fedsieve-selection/1", "selected": [], "order": [], "labels": []}'
+    (tmp_path / "selection.json").write_text(other)
+    result = fedsieve("demo", "--out", tmp_path)
+    assert result.code == 2
+    assert "selection.json exists already" in result.message
+    assert (tmp_path / "selection.json").read_text() == other

@@ -1,0 +1,144 @@
+"""What `fedsieve select` refuses: exit code 2, one line that names the culprit, and nothing on disk."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def refusal(fedsieve, tables):
+    """Run a select that must fail; return its message."""
+
+    def run(*more: object, clients: tuple[str, ...] = ()) -> str:
+        result = fedsieve(*tables.select(*more, clients=clients))
+        assert result.code == 2, result.out
+        assert not tables["result"].exists()
+        assert not list(tables.folder.rglob("*.part"))
+        assert "Selected" not in result.out
+        return result.message
+
+    return run
+
+
+def with_client(tables, file: str) -> tuple[str, str]:
+    return str(tables["siteB.parquet"]), str(tables[file])
+
+
+def test_a_missing_file(refusal, tables):
+    assert refusal(clients=with_client(tables, "nope.csv")) == f"{tables['nope.csv']}: no such file."
+    assert refusal("--labeled", tables["nope.parquet"]) == f"{tables['nope.parquet']}: no such file."
+
+
+def test_a_folder_instead_of_a_file(refusal, tables):
+    tables["folder.csv"].mkdir()
+    assert refusal(clients=with_client(tables, "folder.csv")) == f"{tables['folder.csv']}: no such file."
+
+
+def test_an_unknown_ending(refusal, tables):
+    message = refusal(clients=with_client(tables, "siteA.xlsx"))
+    assert message == f"{tables['siteA.xlsx']}: the ending must be one of '.csv', '.parquet'; got '.xlsx'."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("junk.parquet", b"\x00\xff\x13junk" * 30, "cannot be read as PARQUET"),
+        ("ragged.csv", b"age,dose\n1,2\n1,2,3\n", "cannot be read as CSV: CSV parse error: Expected 2 columns, got 3"),
+        ("empty.csv", b"", "cannot be read as CSV: Empty CSV file"),
+        ("empty.parquet", b"", "cannot be read as PARQUET"),
+        ("latin.csv", "größe,dose\n1,2\n".encode("latin-1"), "cannot be read as CSV: 'utf-8' codec can't decode"),
+        ("header.csv", b"age,dose\n", "has a header but no rows."),
+        ("twice.csv", b"age,dose,age\n1,2,3\n", "the column names 'age' occur twice. Rename them."),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
+)
+def test_an_unreadable_file(refusal, tables, name, content, says):
+    tables[name].write_bytes(content)
+    assert refusal(clients=with_client(tables, name)).startswith(f"{tables[name]}: {says}")
+    assert refusal("--labeled", tables[name]).startswith(f"{tables[name]}: {says}")
+
+
+def test_no_shared_feature(refusal, tables):
+    tables.save("other.csv", pd.DataFrame({"height": [1, 2], "id": [3, 4]}))
+    for more in ([], ["--shared"]):
+        message = refusal(*more, clients=with_client(tables, "other.csv"))
+        assert message.startswith(f"client 'other' ({tables['other.csv']}) shares no feature with the labelled rows")
+        assert "it has 'height', 'id', they have 'age', 'weight [kg]'" in message
+
+
+def test_clients_that_share_features_with_the_server_but_not_with_each_other(refusal, tables):
+    tables.save("left.csv", tables.clients["siteA"][["age", "dose"]])
+    tables.save("right.csv", tables.clients["siteA"][["noise", "pulse"]])
+    message = refusal("--shared", clients=(str(tables["left.csv"]), str(tables["right.csv"])))
+    assert message.startswith("no feature is in all files")
+
+
+def test_missing_and_extra_columns_are_listed(refusal, tables):
+    other = tables.clients["siteA"].rename(columns={"dose": "dosis"}).drop(columns="age")
+    tables.save("other.csv", other)
+    assert refusal(clients=with_client(tables, "other.csv")) == (
+        f"client 'other' ({tables['other.csv']}) has other columns than the labelled rows (missing: 'age', 'dose'; "
+        "extra: 'dosis'). Give every site the same columns, or use --shared to work with those that all have."
+    )
+
+
+@pytest.mark.parametrize("value", ["red", "2020-01-31", "1,5"])
+def test_a_column_without_numbers_is_named(refusal, tables, value):
+    tables.save("text.csv", tables.clients["siteA"].assign(dose=value))
+    message = refusal(clients=with_client(tables, "text.csv"))
+    assert message.startswith(f"{tables['text.csv']}: column 'dose' holds ")
+    assert message.endswith("no numbers. Encode it or leave it out.")
+    tables.save("server.csv", tables.server.assign(pulse=value))
+    assert refusal().startswith(f"{tables['server.csv']}: column 'pulse' holds ")
+
+
+@pytest.mark.parametrize(("value", "what"), [(np.nan, "missing (NaN)"), (np.inf, "infinite (inf)")])
+def test_values_that_are_not_finite_are_counted_by_column(refusal, tables, value, what):
+    gaps = tables.clients["siteA"].copy()
+    gaps.iloc[[1, 4, 5], 3] = value
+    tables.save("gaps.csv", gaps)
+    message = refusal(clients=with_client(tables, "gaps.csv"))
+    assert message.startswith(f"client 'gaps': 3 {what} values in column 'pulse'.")
+    if np.isnan(value):
+        assert "unrelated" in message
+        assert "error" in message
+    server = tables.server.copy()
+    server.loc[server.index[:2], "dose"] = value
+    tables.save("server.csv", server)
+    assert refusal().startswith(f"the labelled rows have 2 {what} values in column 'dose'.")
+
+
+def test_infinite_values_are_refused_where_missing_ones_are_not(refusal, tables):
+    tables.save("gaps.csv", tables.clients["siteA"].assign(pulse=np.inf))
+    message = refusal("--missing", "unrelated", clients=with_client(tables, "gaps.csv"))
+    assert message.startswith("client 'gaps': 12 infinite (inf) values in column 'pulse'.")
+
+
+def test_fewer_than_two_clients(refusal, tables):
+    message = refusal(clients=(str(tables["siteA.csv"]),))
+    assert message == "a federation needs at least two clients; got 1. Give --client twice or more."
+
+
+def test_a_client_with_one_row(refusal, tables):
+    tables.save("lonely.csv", tables.clients["siteA"][:1])
+    message = refusal(clients=with_client(tables, "lonely.csv"))
+    assert message.startswith("client 'lonely': has 1 row")
+    assert "at least 2" in message
+
+
+def test_two_clients_of_one_name(refusal, tables):
+    message = refusal(clients=(str(tables["siteA.csv"]), f"siteA={tables['siteB.parquet']}"))
+    assert message == (
+        f"two clients are called 'siteA' ({tables['siteA.csv']}, {tables['siteB.parquet']}). "
+        "Name them: --client NAME=FILE."
+    )
+
+
+@pytest.mark.parametrize("entry", ["=siteB.parquet", "north=", "", "="])
+def test_a_client_without_name_or_file(refusal, tables, entry):
+    assert refusal(clients=(str(tables["siteA.csv"]), entry)) == f"--client takes FILE or NAME=FILE; got {entry!r}."
+
+
+def test_a_client_called_server(refusal, tables):
+    message = refusal(clients=(str(tables["siteA.csv"]), f"server={tables['siteB.parquet']}"))
+    assert "client names must differ from each other and from 'server'" in message
