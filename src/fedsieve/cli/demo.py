@@ -102,9 +102,13 @@ def _cost_table(outcomes: dict[str, Outcome], seconds: dict[str, float], raw: in
     for wire, outcome in outcomes.items():
         sent = sum(entry.n_bytes for entry in outcome.transcript if entry.sender != SERVER)
         rounds = outcome.transcript[-1].round
-        table.add_row(wire, str(rounds), size(sent), f"{sent / raw:.0%}", f"{seconds[wire]:.2f}")
+        table.add_row(wire, str(rounds), size(sent), _share(sent / raw), f"{seconds[wire]:.2f}")
     table.add_row("raw rows", "-", size(raw), "100%", "-")
     return table
+
+
+def _share(ratio: float) -> str:
+    return f"{ratio:.0%}" if ratio < 10 else f"{ratio:.0f} times"
 
 
 def _agreement(outcomes: dict[str, Outcome]) -> str:
