@@ -1,0 +1,94 @@
+"""How many threads there are, and what running tasks on them promises: order, few results at a time, errors."""
+
+import os
+import threading
+import time
+
+import pytest
+
+from fedsieve.errors import ParameterError
+from fedsieve.kernels import thread_count
+from fedsieve.kernels.threads import in_order
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", 1), ("3", 3), ("016", 16)])
+def test_the_environment_sets_the_number_of_threads(monkeypatch, value, expected):
+    monkeypatch.setenv("FEDSIEVE_THREADS", value)
+    assert thread_count() == expected
+
+
+def test_without_a_setting_all_cores_of_the_process_are_used(monkeypatch):
+    monkeypatch.delenv("FEDSIEVE_THREADS", raising=False)
+    if hasattr(os, "sched_getaffinity"):
+        assert thread_count() == len(os.sched_getaffinity(0))
+        monkeypatch.delattr(os, "sched_getaffinity")
+    assert thread_count() == os.cpu_count()
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert thread_count() == 1
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "2.0", "many", "", " 2", "²"])
+def test_a_setting_that_is_no_number_of_threads_is_an_error(monkeypatch, value):
+    monkeypatch.setenv("FEDSIEVE_THREADS", value)
+    with pytest.raises(ParameterError, match=f"FEDSIEVE_THREADS must be a whole number of at least 1; got '{value}'"):
+        thread_count()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 7])
+def test_results_come_in_the_order_of_the_tasks(n_threads, n_tasks):
+    def work(task):
+        time.sleep(0.002 * (n_tasks - task))  # the last would finish first
+        return task**2
+
+    assert list(in_order(work, range(n_tasks), n_threads)) == [task**2 for task in range(n_tasks)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_few_results_are_alive_at_a_time(n_threads):
+    started = []
+    for consumed, _ in enumerate(in_order(started.append, range(20), n_threads)):
+        time.sleep(0.005)  # time enough for the threads to run ahead if they could
+        assert len(started) <= consumed + n_threads + 1
+    assert len(started) == 20
+
+
+def test_two_threads_work_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=10)  # passes only when two wait at it
+    assert len(list(in_order(lambda _: barrier.wait(), range(4), 2))) == 4
+
+
+def test_one_thread_is_the_callers_own():
+    caller = threading.get_ident()
+    assert set(in_order(lambda _: threading.get_ident(), range(3), 1)) == {caller}
+    assert caller not in set(in_order(lambda _: threading.get_ident(), range(3), 2))
+
+
+def test_the_environment_decides_when_nobody_says(monkeypatch):
+    monkeypatch.setenv("FEDSIEVE_THREADS", "1")
+    assert set(in_order(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+    monkeypatch.setenv("FEDSIEVE_THREADS", "2")
+    assert threading.get_ident() not in set(in_order(lambda _: threading.get_ident(), range(3)))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_an_error_comes_out_after_the_results_before_it(n_threads):
+    def work(task):
+        if task == 3:
+            raise RuntimeError("task 3 failed")
+        return task
+
+    results = in_order(work, range(10), n_threads)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="task 3 failed"):
+        next(results)
+    assert list(results) == []
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_no_thread_is_left_behind_when_the_caller_stops_early(n_threads):
+    before = threading.active_count()
+    results = in_order(lambda task: task, range(100), n_threads)
+    next(results)
+    results.close()
+    assert threading.active_count() == before
