@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from fedsieve import fuzzy, kernels
-from fedsieve.errors import DataError, ParameterError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
 from kernels.twins import exact_pair_sums, mixed_table, relations_of
 from reference import fuzzy_loops
 from strategies import KINDS, tables, with_gaps
@@ -173,9 +173,29 @@ def test_copies_of_a_feature_have_equal_sums_whichever_way_they_take(rng):
 
 
 def test_errors_name_the_rule_and_the_value():
-    with pytest.raises(ParameterError, match=r"kernels\.pair_sums: kind must be one of .*'similarity'; got 'near'"):
+    with pytest.raises(ParameterError, match=r"kernels: kind must be one of .*'similarity'; got 'near'"):
         kernels.pair_sums(np.ones((3, 1)), 0.1, "near")
     with pytest.raises(DataError, match=r"kernels\.pair_sums: needs 2 to 1048575 rows; got 1\."):
         kernels.pair_sums([[0.5]], 0.1)
     with pytest.raises(DataError, match=r"needs 2 to 1048575 rows; got 1048576\."):
         kernels.pair_sums(np.broadcast_to(0.0, (1 << 20, 1)), 0.1)
+
+
+def test_a_sparse_entry_that_is_stored_in_parts_is_their_sum():
+    twice = sparse.csr_array((np.ones(4), [0, 0, 1, 0], [0, 2, 3, 4]), shape=(3, 2))
+    assert_array_equal(kernels.pair_sums(twice, 0.3), kernels.pair_sums(twice.toarray(), 0.3))
+
+
+@pytest.mark.parametrize(
+    ("X", "radius", "message"),
+    [
+        (np.ones(3), 0.1, r"X must be \(n_rows, n_features\); got shape \(3,\)"),
+        (np.ones((3, 2)), [0.1, 0.2, 0.3], r"one radius for each of 2 features; got shape \(3,\)"),
+        (np.ones((3, 2)), -1.0, r"a radius must be at least 0; got -1\.0"),
+        (np.ones((3, 2)), [0.1, np.nan], "a radius must be at least 0; got nan"),
+        (np.array([[0.0], [np.inf]]), 0.1, "infinite values"),
+    ],
+)
+def test_unusable_arguments_are_named(X, radius, message):
+    with pytest.raises(FedSieveError, match=message):
+        kernels.pair_sums(X, radius)

@@ -8,6 +8,7 @@ import pytest
 
 from fedsieve.errors import ParameterError
 from fedsieve.kernels import thread_count
+from fedsieve.kernels.compiled import _kernels
 from fedsieve.kernels.threads import in_order
 
 
@@ -92,3 +93,10 @@ def test_no_thread_is_left_behind_when_the_caller_stops_early(n_threads):
     next(results)
     results.close()
     assert threading.active_count() == before
+
+
+def test_kernels_run_without_the_interpreters_lock_and_strictly_by_ieee_rules():
+    assert len(_kernels) > 10
+    for kernel in _kernels:
+        assert kernel.targetoptions["nogil"], kernel
+        assert not kernel.targetoptions.get("fastmath"), kernel

@@ -113,15 +113,19 @@ def dependency(
 ) -> Float:
     """k-nearest-neighbour fuzzy dependency of the labels on each feature, Equation 12: the mean of Equation 10.
 
-    X has shape (n_samples, n_features), scaled; `radius` (n_features,) or one number; `nominal` holds column indices.
+    X has shape (n_samples, n_features), scaled; `radius` (n_features,) or one number; `nominal` holds column indices or
+    is a mask.
     Returns (n_features,). Below, feature 0 separates the unlike rows, feature 1 does not:
 
     >>> dependency([[0.0, 0.5], [0.1, 0.6], [1.0, 0.5]], [[1, 0], [1, 0], [0, 1]], radius=0.2, n_neighbors=1)
     array([1.        , 0.03333333])
     """
     table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2:
+        raise DataError(f"fuzzy.dependency: X must be (n_samples, n_features); got shape {table.shape}.")
     radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), table.shape[1:])
-    by_name = np.isin(np.arange(table.shape[1]), np.asarray(nominal, dtype=np.int64))
+    by_name = np.zeros(table.shape[1], dtype=bool)
+    by_name[np.asarray(nominal, dtype=None if np.size(nominal) else np.int64)] = True
     different = least_similar(label_similarity(Y), n_neighbors, irrelevant)
     if len(different) != len(table):
         raise DataError(

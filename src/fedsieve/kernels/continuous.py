@@ -15,7 +15,7 @@ from fedsieve.kernels.degrees import ONE, fixed_degree
 from fedsieve.kernels.threads import in_order
 
 CHUNK = 480  # row pairs per strip: a multiple of 32, and 480 * 2^23 < 2^32
-TASK = 16384  # row pairs per task at most; tasks depend on the table's shape only, never on the threads
+TASK = 34 * CHUNK  # row pairs per task at most; tasks depend on the table's shape only, never on the threads
 
 
 def sums_from_values(columns: Float, cut: Float, by_similarity: bool, n_left: int, n_threads: int | None = None) -> Int:

@@ -13,15 +13,27 @@ from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.fuzzy.relation import SIMILARITY_CAP
+from fedsieve.errors import DataError, ParameterError, not_one_of
+from fedsieve.fuzzy.relation import RELATION_KINDS, SIMILARITY_CAP
 
 ONE = 1 << 23
 """The degree 1. A sum of 511 degrees stays below 2^32."""
 
 
-def cuts(radius: ArrayLike, kind: str, nominal: Bool | None = None) -> Float:
-    """The number each feature's threshold compares with; nominal features relate equal values only."""
+def cuts(radius: ArrayLike, kind: str, nominal: Bool | None = None, n_features: int | None = None) -> Float:
+    """The number each feature's threshold compares with; nominal features relate equal values only.
+
+    One radius serves all of `n_features` features; otherwise there must be one each.
+    """
+    if kind not in RELATION_KINDS:
+        raise not_one_of("kernels", "kind", RELATION_KINDS, kind)
     values = np.array(radius, dtype=np.float64, ndmin=1)
+    if n_features is not None and values.shape == (1,):
+        values = np.repeat(values, n_features)
+    if n_features is not None and values.shape != (n_features,):
+        raise DataError(f"kernels: one radius for each of {n_features} features; got shape {values.shape}.")
+    if not np.all(values >= 0):
+        raise ParameterError(f"kernels: a radius must be at least 0; got {values[~(values >= 0)][0]}.")
     if kind == "similarity":
         values = np.minimum(values, SIMILARITY_CAP)
     if nominal is not None:

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.errors import DataError, not_one_of
-from fedsieve.fuzzy.relation import RELATION_KINDS
+from fedsieve.errors import DataError
 from fedsieve.kernels import continuous, counts
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, cuts
@@ -36,19 +35,21 @@ def pair_sums(
     array([[4.5, 3. ],
            [3. , 5. ]])
     """
-    if kind not in RELATION_KINDS:
-        raise not_one_of("kernels.pair_sums", "kind", RELATION_KINDS, kind)
+    if len(np.shape(X)) != 2:
+        raise DataError(f"kernels.pair_sums: X must be (n_rows, n_features); got shape {np.shape(X)}.")
     n_rows, n_features = np.shape(X)
     if not 2 <= n_rows < MAX_ROWS:
         raise DataError(f"kernels.pair_sums: needs 2 to {MAX_ROWS - 1} rows; got {n_rows}.")
-    cut = cuts(np.broadcast_to(np.asarray(radius, dtype=np.float64), (n_features,)), kind, nominal)
+    cut = cuts(radius, kind, nominal, n_features)
     by_similarity = kind == "similarity"
     if sparse.issparse(X):
         table = sparse.csr_array(X, dtype=np.float64)
-        if np.all(table.data == 1):
+        if np.all(table.data == 1) and table.has_canonical_format:  # else an entry may be stored in parts
             return _from_fixed_point(counts.sums_from_sparse(table, cut, by_similarity))
         X = table.toarray()
     columns = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)
+    if np.isinf(columns).any():
+        raise DataError("kernels.pair_sums: X holds infinite values; a scaled table has none.")
     return _from_fixed_point(_dense_sums(columns, cut, by_similarity, n_threads))
 
 

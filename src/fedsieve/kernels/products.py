@@ -6,6 +6,7 @@ Additions are made in one fixed order (not by BLAS): a site's process and a simu
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.errors import DataError
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.threads import in_order
 
@@ -21,8 +22,10 @@ def distance_product(pair_sums: Float, vector: Float, n_threads: int | None = No
     array([10.,  1.])
     """
     n_features = len(vector)
+    if pair_sums.shape != (n_features, n_features):
+        raise DataError(f"kernels.distance_product: {pair_sums.shape} sums for a vector of {n_features} features.")
     result = np.zeros(n_features)
-    own = np.ascontiguousarray(np.diagonal(pair_sums))
+    own = np.diagonal(pair_sums).copy()
 
     def work(first: int) -> None:
         _block_product(pair_sums, own, vector, first, min(first + BLOCK, n_features), result)

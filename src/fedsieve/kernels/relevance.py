@@ -32,7 +32,7 @@ def relevance(X: Float, different: Int, radius: Float, kind: str = "distance", n
     return _relevance(
         np.ascontiguousarray(X, dtype=np.float64),
         different,
-        cuts(radius, kind, nominal),
+        cuts(radius, kind, nominal, X.shape[1]),
         kind == "similarity",
     )
 
@@ -44,7 +44,7 @@ def soft_decisions(X: Float, Y: Float, radius: Float, kind: str = "distance", no
     """
     table = np.ascontiguousarray(X, dtype=np.float64)
     return _soft_decisions(
-        table, np.ascontiguousarray(Y, dtype=np.float64), cuts(radius, kind, nominal), kind == "similarity"
+        table, np.ascontiguousarray(Y, dtype=np.float64), cuts(radius, kind, nominal, X.shape[1]), kind == "similarity"
     )
 
 

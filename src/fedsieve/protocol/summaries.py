@@ -63,7 +63,8 @@ def moments_of(X: Float, features: tuple[str, ...], n_clipped: int = 0) -> Momen
 def is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:
     """Whether a sparse 0/1 table is its own scaled version, so that it need not be made dense."""
     unit = ((low == 0) | (low == high)) & ((high == 1) | (low == high))
-    return sparse.issparse(X) and bool(np.all(X.data == 1)) and bool(np.all(unit))
+    # An entry stored in parts would count twice, so only a canonical table may pass.
+    return sparse.issparse(X) and bool(np.all(X.data == 1)) and bool(np.all(unit)) and bool(X.has_canonical_format)
 
 
 def _dense_blocks(X: Rows) -> list[Float]:
