@@ -24,8 +24,8 @@ def continuous_table() -> list[dict]:
     relations = _pair_relations(X, radius)
     shape = "continuous, d = 103, n = 600"
     return [
-        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations), 3) / 2, ours, 20),
-        _row(shape, "numpy twin", best_of(lambda: _numpy_sums(relations), 3), ours, 60),
+        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations)) / 2, ours, 20),
+        _row(shape, "numpy twin", best_of(lambda: _numpy_sums(relations)), ours, 60),
         _row(shape, "ours on one thread", single, ours, None),
     ]
 
@@ -35,13 +35,13 @@ def binary_table() -> list[dict]:
     X = (np.random.default_rng(0).random((170, 1001)) < 0.1).astype(np.float64)
     radius = X.std(axis=0, ddof=1) / LAM
     columns, cut = np.ascontiguousarray(X.T), cuts(radius, "distance")
-    ours = best_of(lambda: pair_sums(X, radius, n_threads=2), 15)
+    ours = best_of(lambda: pair_sums(X, radius, n_threads=2))
     dense = best_of(lambda: continuous.sums_from_values(columns, cut, False, len(columns), 2))
     relations = _pair_relations(X, radius)
     shape = "0/1, d = 1001, n = 170"
     return [
         _row(shape, "our kernel for continuous values", dense, ours, 25),
-        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations), 2) / 2, ours, 400),
+        _row(shape, "scipy cdist cityblock, unique pairs", best_of(lambda: _cdist(relations)) / 2, ours, 400),
     ]
 
 

@@ -21,7 +21,7 @@ def test_the_columns_come_in_the_order_of_the_selection(fedsieve, tables, select
     assert result.code == 0, result.err
     expected = tables.clients["siteA"][["pulse", "age", "noise"]].reset_index(drop=True)
     assert_frame_equal(pd.read_csv(tables["reduced.csv"]), expected, check_dtype=False)
-    assert result.out == f"{tables['reduced.csv']}: 12 rows, 3 of 6 columns selected.\n"
+    assert result.out == f"{tables['reduced.csv']}: 12 rows, 3 of 6 columns.\n"
 
 
 def test_parquet_and_csv_can_be_turned_into_each_other(fedsieve, tables, selection):

@@ -159,7 +159,7 @@ def test_soft_decisions_of_unrelated_rows_are_the_labels_and_of_alike_rows_their
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: fuzzy.label_similarity([1, 0]), DataError, r"labels must be \(n_samples, n_labels\); got shape \(2,"),
+        (lambda: fuzzy.label_similarity([1, 0]), DataError, r"Y must be \(n_samples, n_labels\); got shape \(2,"),
         (lambda: fuzzy.label_similarity(np.ones((3, 0))), DataError, r"got shape \(3, 0\)"),
         (lambda: fuzzy.least_similar(np.eye(3), 3), ParameterError, "below the number of labelled rows, 3; got 3"),
         (lambda: fuzzy.least_similar(np.eye(3), 0), ParameterError, "n_neighbors must be at least 1 .*got 0"),

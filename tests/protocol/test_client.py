@@ -39,5 +39,5 @@ def test_missing_and_infinite_values_are_refused_with_column_and_count(wrap):
         check_values(wrap(X), ("a", "b", "c"), "error")
     check_values(wrap(X), ("a", "b", "c"), "unrelated")
     X[0, 0] = -np.inf
-    with pytest.raises(DataError, match=r"1 infinite \(inf\) values in column 'a'"):
+    with pytest.raises(DataError, match=r"1 infinite \(inf\) value in column 'a'"):
         check_values(wrap(X), ("a", "b", "c"), "unrelated")

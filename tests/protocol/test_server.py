@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labelled, Plan, federated_selection
+from fedsieve.protocol import Labelled, Plan, Site, federated_selection
 from fedsieve.runtimes import in_process
 from protocol.federation import drive, example, labelled, sites
 
@@ -87,19 +87,29 @@ def test_a_message_above_the_limit_is_refused_and_the_other_forms_are_named():
         ParameterError, match=r"client 'site-2' \(6 features, 16 rows\).*'statistics'.* or wire='vectors'"
     ):
         in_process.select(plan, labelled(case), sites(case))
-    in_process.select(
-        Plan(case.features, wire="matrices", max_message_bytes=6 * 16 * 16 * 8), labelled(case), sites(case)
+    wide = example(n_features=60)
+    with pytest.raises(
+        ParameterError, match=r"needs a message of 14,640 bytes .*Use wire='vectors' \(480 bytes\), or raise"
+    ):
+        in_process.select(Plan(wide.features, max_message_bytes=8000), labelled(wide), sites(wide))
+    in_process.select(Plan(wide.features, wire="vectors", max_message_bytes=8000), labelled(wide), sites(wide))
+
+
+def test_no_message_of_any_kind_is_above_the_limit():
+    case = example()
+    largest = max(
+        entry.n_bytes for entry in in_process.select(Plan(case.features), labelled(case), sites(case)).transcript
     )
-    with pytest.raises(ParameterError, match="Use wire='vectors'"):
-        in_process.select(Plan(case.features, max_message_bytes=100), labelled(case), sites(case))
+    plan = Plan(case.features, max_message_bytes=largest - 1)
+    with pytest.raises(ParameterError, match=rf"takes {largest} bytes, above max_message_bytes={largest - 1}"):
+        in_process.select(plan, labelled(case), sites(case))
+    in_process.select(Plan(case.features, max_message_bytes=largest), labelled(case), sites(case))
 
 
 def test_corel5k_in_matrices_is_above_the_default_limit_before_anything_is_built():
     features = tuple(f"w{p}" for p in range(499))
     rng = np.random.default_rng(0)
     tables = {name: (rng.random((400, 499)) < 0.1).astype(float) for name in "ab"}
-    from fedsieve.protocol import Site
-
     clients = {name: Site(features, X) for name, X in tables.items()}
     rows = Labelled(tables["a"][:9], rng.integers(0, 2, (9, 3)).astype(float))
     with pytest.raises(ParameterError, match=r"638\.7 MB.*above max_message_bytes=512000000"):

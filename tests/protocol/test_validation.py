@@ -36,7 +36,12 @@ def entry(index, value):
 BAD = [
     ("statistics", m.Ranges, changed(low=entry(2, np.nan)), "range .nan, .* must be finite"),
     ("statistics", m.Ranges, changed(high=entry(0, -1e9)), "low <= high"),
-    ("statistics", m.Ranges, changed(low=np.inf, high=-np.inf), "shape"),
+    ("statistics", m.Ranges, changed(low=np.inf, high=-np.inf), "low as float, no array of numbers"),
+    ("statistics", m.Ranges, changed(low=lambda x: x.astype(str)), "no array of numbers"),
+    ("statistics", m.Ranges, changed(n_rows=10**400), "whole number below 1048576"),
+    ("statistics", m.Ranges, changed(n_rows=13.0), "whole number below"),
+    ("statistics", m.Moments, changed(n_clipped=None), "clipped None"),
+    ("vectors", m.Products, changed(values=list), "values as list, no array"),
     (
         "statistics",
         m.Ranges,

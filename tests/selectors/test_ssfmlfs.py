@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from fedsieve import SSFMLFS
-from fedsieve.errors import DataError, FedSieveError, ParameterError, ProtocolError
+from fedsieve.errors import FedSieveError, ParameterError, ProtocolError
 from reference import selection_loops
 
 NAMES = ["age", "height", "weight", "pulse", "dose"]
@@ -114,52 +115,109 @@ def test_default_number_of_features(case):
     assert SSFMLFS().fit(X, Y).support_.sum() == 2  # 40 % of 5
 
 
-def refused(message, error=DataError, **kwargs):
-    return pytest.raises(error, match=message, **kwargs)
+REFUSED = [
+    (
+        lambda X, Y, east: (X, Y, {"a": east, "b": east.rename(columns={"age": "id"})}),
+        r"client 'b' has other columns than the labelled rows \(missing: 'age'; extra: 'id'\)",
+    ),
+    (
+        lambda X, Y, east: (X, Y, {"a": east, "b": east.to_numpy()}),
+        "client 'b' has columns with no names, the labelled",
+    ),
+    (
+        lambda X, Y, east: (X.to_numpy(), Y, {"a": east.to_numpy(), "b": east}),
+        "client 'b' has columns with names, the labelled rows with none",
+    ),
+    (
+        lambda X, Y, east: (X.to_numpy(), Y, [east.to_numpy(), east.to_numpy()[:, :4]]),
+        "client 'client-1' has 4 columns, the labelled rows have 5",
+    ),
+    (
+        lambda X, Y, east: (X, Y, {"a": east, "b": east.assign(age="old")}),
+        "client 'b' holds something that is no number: column 'age'",
+    ),
+    (lambda X, Y, _: (X, Y, 3), "clients must be a list of tables or a dict"),
+    (lambda X, Y, east: (X, Y, {1: east, "1": east, "b": east}), "clients must have different names"),
+    (lambda X, Y, east: (X, Y, [east]), "at least 2 clients; got 1"),
+    (lambda X, Y, _: (X, Y, []), "at least 2 clients; got 0"),
+    (
+        lambda X, Y, east: (X, Y, {"a": east, "b": east.assign(age=np.nan)}),
+        r"client 'b': 9 missing \(NaN\) values in column 'age'\. Fill them in, or choose missing='unrelated'",
+    ),
+    (
+        lambda X, Y, east: (X.assign(age=np.inf), Y, [east, east]),
+        r"labelled rows have 12 infinite \(inf\) values in column 'age'",
+    ),
+    (lambda X, Y, east: (X, Y, [east, east * 1e301]), r"infinite \(inf\) values in column 'age' and 4 more columns"),
+    (lambda X, Y, east: (X, np.full_like(Y, -1), [east, east]), "all rows of Y are -1"),
+    (
+        lambda X, Y, east: (X, np.vstack([np.full((1, 4), -1), Y[1:]]), [east, east]),
+        r"1 rows of Y are -1 \(unlabelled\)\. With clients",
+    ),
+    (lambda X, Y, _: (X, np.where(np.eye(12, 4) > 0, 2, Y), None), "labels must be 0 or 1; got 2 in row 0, label 0"),
+    (lambda X, Y, _: (X, np.full(Y.shape, "yes"), None), "labels must be 0 or 1; Y has dtype"),
+    (lambda X, Y, _: (X, Y[:11], None), "X has 12 rows and Y 11"),
+    (
+        lambda X, Y, _: (X.assign(age=[np.nan, *range(11)]), Y, None),
+        r"SSFMLFS: X has 1 missing \(NaN\) value in column",
+    ),
+]
 
 
-def test_what_is_refused_and_how_it_is_said(case):
+@pytest.mark.parametrize(("change", "message"), REFUSED)
+def test_what_cannot_be_used_is_refused_and_named(case, change, message):
     X, Y, clients = case
-    east = clients["east"]
-    with refused(r"client 'b' has other columns than the labelled rows \(missing: 'age'; extra: 'id'\)"):
-        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.rename(columns={"age": "id"})})
-    with refused("client 'b' has columns with no names, the labelled rows with names"):
-        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.to_numpy()})
-    with refused("client 'b' has columns with names, the labelled rows with none"):
-        SSFMLFS().fit(X.to_numpy(), Y, clients={"a": east.to_numpy(), "b": east})
-    with refused("client 'client-1' has 4 columns, the labelled rows have 5"):
-        SSFMLFS().fit(X.to_numpy(), Y, clients=[east.to_numpy(), east.to_numpy()[:, :4]])
-    with refused("client 'b' holds something that is no number: column 'age'"):
-        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.assign(age="old")})
-    with refused("clients must be a list of tables or a dict"):
-        SSFMLFS().fit(X, Y, clients=3)
-    with refused("at least 2 clients; got 1", ParameterError):
-        SSFMLFS().fit(X, Y, clients=[east])
-    with refused("at least 2 clients; got 0", ParameterError):
-        SSFMLFS().fit(X, Y, clients=[])
-    with refused(
-        r"client 'b': 9 missing \(NaN\) values in column 'age'. Fill them in, or choose missing='unrelated'",
-        ProtocolError,
-    ):
-        SSFMLFS().fit(X, Y, clients={"a": east, "b": east.assign(age=np.nan)})
-    with refused(r"labelled rows have 12 infinite \(inf\) values in column 'age'"):
-        SSFMLFS().fit(X.assign(age=np.inf), Y, clients=clients)
-    with refused("12 rows of Y are -1.*|all rows of Y are -1"):
-        SSFMLFS().fit(X, np.full_like(Y, -1), clients=clients)
-    with refused(r"1 rows of Y are -1 \(unlabelled\). With clients"):
-        SSFMLFS().fit(X, np.vstack([np.full((1, 4), -1), Y[1:]]), clients=clients)
-    with refused("labels must be 0 or 1; got 2 in row 3, label 1"):
-        SSFMLFS().fit(X, np.where(np.indices(Y.shape).sum(0) == 4, 2, Y) * (np.arange(12) == 3)[:, None])
-    with refused("labels must be 0 or 1; Y has dtype"):
-        SSFMLFS().fit(X, np.full(Y.shape, "yes"))
-    with refused("X has 12 rows and Y 11"):
-        SSFMLFS().fit(X, Y[:11])
-    with refused("n_neighbors must be below the number of labelled rows, 12; got 12", ParameterError):
-        SSFMLFS(n_neighbors=12).fit(X, Y)
-    with refused("nominal=.9. has an index beyond the 5 features", ParameterError):
-        SSFMLFS(nominal=[9]).fit(X, Y)
-    with refused(r"lam must be in \[0.4, 2\]; got 7", ParameterError):
-        SSFMLFS(lam=7).fit(X, Y)
+    X, Y, clients = change(X, Y, clients["east"])
+    with pytest.raises(FedSieveError, match=message):
+        SSFMLFS().fit(X, Y, clients=clients)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 12}, "n_neighbors must be below the number of labelled rows, 12; got 12"),
+        ({"nominal": [9]}, r"nominal=\[9\] has an index beyond the 5 features"),
+        ({"lam": 7}, r"lam must be in \[0\.4, 2\]; got 7"),
+        ({"ranges": 5}, "ranges must be 'federated', 'local' or .*; got 5"),
+        ({"ranges": dict.fromkeys(NAMES, 3)}, r"ranges\['age'\] must be \(low, high\); got 3"),
+    ],
+)
+def test_a_parameter_outside_its_rule_is_named(case, parameters, message):
+    X, Y, _ = case
+    with pytest.raises(ParameterError, match=message):
+        SSFMLFS(**parameters).fit(X, Y)
+
+
+def test_frames_with_numbered_columns_are_as_good_as_arrays(case):
+    X, Y, clients = case
+    arrays = [table.to_numpy() for table in clients.values()]
+    by_array = SSFMLFS().fit(X.to_numpy(), Y, clients=arrays)
+    by_frame = SSFMLFS().fit(pd.DataFrame(X.to_numpy()), Y, clients=[pd.DataFrame(table) for table in arrays])
+    assert_array_equal(by_frame.scores_, by_array.scores_)
+
+
+def test_nullable_columns_and_sparse_labels_are_understood(case):
+    X, Y, clients = case
+    gaps = clients["east"].astype("Float64")
+    gaps.iloc[0, 0] = pd.NA
+    plain = clients["east"].copy()
+    plain.iloc[0, 0] = np.nan
+    options = {"missing": "unrelated"}
+    nullable = SSFMLFS(**options).fit(X, sparse.csr_array(Y), clients=[gaps, clients["west"]])
+    assert_array_equal(nullable.scores_, SSFMLFS(**options).fit(X, Y, clients=[plain, clients["west"]]).scores_)
+
+
+def test_minus_one_among_text_classes_is_unlabelled(case):
+    X, _, _ = case
+    words = ["cat", "dog", "emu"] * 3 + [-1, -1, -1]
+    codes = [0, 1, 2] * 3 + [-1, -1, -1]
+    assert_array_equal(SSFMLFS().fit(X, words).scores_, SSFMLFS().fit(X, codes).scores_)
+
+
+def test_nominal_features_need_no_declared_range(case):
+    X, Y, clients = case
+    ranges = dict.fromkeys(NAMES[:-1], (-5.0, 5.0))
+    SSFMLFS(ranges=ranges, nominal=["dose"]).fit(X, Y, clients=clients)
 
 
 def test_every_error_of_ours_is_one_family():

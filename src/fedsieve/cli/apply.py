@@ -41,7 +41,7 @@ def apply(
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)
-    say(f"{target}: {source.num_rows} rows, {len(chosen)} of {source.num_columns} columns selected.")
+    say(f"{target}: {source.num_rows} rows, {len(dict.fromkeys(wanted))} of {source.num_columns} columns.")
 
 
 apply.__doc__ = EXAMPLE

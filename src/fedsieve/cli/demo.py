@@ -92,7 +92,7 @@ def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
     """An earlier demo may be replaced, anything else is kept."""
     earlier = folder / JSON
     if not earlier.exists() or read_selection(earlier).get("labels") != list(labels):
-        refuse_to_overwrite(folder)
+        refuse_to_overwrite(folder, "It is no earlier demo; choose another --out.")
 
 
 def _cost_table(outcomes: dict[str, Outcome], seconds: dict[str, float], raw: int) -> Table:

@@ -1,4 +1,4 @@
-"""Progress of a run, one line per round as it goes on."""
+"""Progress of a run, one line per kind of question, with the rounds and messages so far."""
 
 import time
 from types import TracebackType
@@ -47,10 +47,13 @@ class Rounds:
         kind = type(ask.request).__name__
         self._finish_others(kind)
         if kind not in self._tasks:
-            self._tasks[kind] = self._progress.add_task(f"round {ask.round}: {PHASES[kind]}", total=0)
+            self._tasks[kind] = self._progress.add_task("", total=0, first=ask.round)
         task = self._tasks[kind]
+        first = self._progress.tasks[task].fields["first"]
+        rounds = f"round {first}" if first == ask.round else f"rounds {first} to {ask.round}"
         total = (self._progress.tasks[task].total or 0) + len(ask.clients)
-        self._progress.update(task, total=total, completed=total - len(ask.clients))
+        done = total - len(ask.clients)
+        self._progress.update(task, description=f"{rounds}: {PHASES[kind]}", total=total, completed=done)
 
     def _finish_others(self, kind: str) -> None:
         for other, task in self._tasks.items():

@@ -57,7 +57,9 @@ def weighted_pagerank(
     edges = _square("fuzzy.weighted_pagerank", D).copy()
     np.fill_diagonal(edges, 0.0)
     if not np.all(edges >= 0) or not np.all(np.isfinite(edges)):
-        raise DataError("fuzzy.weighted_pagerank: edge weights must be finite and at least 0.")
+        raise DataError(
+            f"fuzzy.weighted_pagerank: edge weights must be finite and at least 0; got {edges.min()} to {edges.max()}."
+        )
     steps = pagerank_steps(weights, edges.sum(axis=1), damping, tol=tol, max_iter=max_iter)
     flow = next(steps)
     while True:

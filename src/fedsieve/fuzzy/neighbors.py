@@ -36,7 +36,7 @@ def label_directions(Y: ArrayLike) -> Float:
     """Label rows centred and scaled to unit length, so that Equation 9 is a scalar product; constant rows become 0."""
     labels = np.asarray(Y, dtype=np.float64)
     if labels.ndim != 2 or not labels.size:
-        raise DataError(f"labels must be (n_samples, n_labels); got shape {labels.shape}.")
+        raise DataError(f"fuzzy.label_similarity: Y must be (n_samples, n_labels); got shape {labels.shape}.")
     centred = labels - labels.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
     constant = np.ptp(labels, axis=1, keepdims=True) <= 1e-12
@@ -125,7 +125,12 @@ def dependency(
         raise DataError(f"fuzzy.dependency: X must be (n_samples, n_features); got shape {table.shape}.")
     radii = np.broadcast_to(np.asarray(radius, dtype=np.float64), table.shape[1:])
     by_name = np.zeros(table.shape[1], dtype=bool)
-    by_name[np.asarray(nominal, dtype=None if np.size(nominal) else np.int64)] = True
+    try:
+        by_name[np.asarray(nominal, dtype=None if np.size(nominal) else np.int64)] = True
+    except IndexError:
+        raise ParameterError(
+            f"fuzzy.dependency: nominal={nominal!r} goes beyond the {table.shape[1]} features of X."
+        ) from None
     different = least_similar(label_similarity(Y), n_neighbors, irrelevant)
     if len(different) != len(table):
         raise DataError(
@@ -154,7 +159,8 @@ def _first(rank: Float, rows: Int, n_neighbors: int) -> Int:
     n_samples = rank.shape[1]
     if not 1 <= n_neighbors < n_samples:
         raise ParameterError(
-            f"n_neighbors must be at least 1 and below the number of labelled rows, {n_samples}; got {n_neighbors}."
+            f"fuzzy.least_similar: n_neighbors must be at least 1 and below the number of labelled rows, {n_samples}; "
+            f"got {n_neighbors}."
         )
     rank = rank.copy()
     rank[np.arange(len(rows)), rows] = np.inf  # a row is not its own neighbour

@@ -50,7 +50,6 @@ def positive_region(R: ArrayLike, Y: ArrayLike) -> Float:
 def _relation_and_set(owner: str, R: ArrayLike, A: ArrayLike) -> tuple[Float, Float]:
     relation, members = check_relation(owner, R), np.asarray(A, dtype=np.float64)
     if members.shape != (len(relation),) or not np.all((members >= 0) & (members <= 1)):
-        raise DataError(
-            f"{owner}: A must be a fuzzy set on the {len(relation)} rows, entries in [0, 1]; got shape {members.shape}."
-        )
+        got = f"shape {members.shape}" if members.shape != (len(relation),) else f"{members.min()} to {members.max()}"
+        raise DataError(f"{owner}: A must be a fuzzy set on the {len(relation)} rows, entries in [0, 1]; got {got}.")
     return relation, members

@@ -7,14 +7,12 @@ from typing import Protocol
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.errors import ParameterError
 from fedsieve.fuzzy.graph import PageRank, correlation_distance, pagerank_steps
 from fedsieve.kernels import distance_product, pair_sums_of_relations
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
-from fedsieve.protocol.plan import OWNER, Plan
-
-FLOAT = 8  # bytes
+from fedsieve.protocol.limits import check_wire_form
+from fedsieve.protocol.plan import Plan
 
 
 class Edges(Protocol):
@@ -58,7 +56,7 @@ class RemoteEdges:
 
 def connect(plan: Plan, cohort: Cohort, relation: m.Relation) -> Talk[Edges]:
     """Build the graph of a relation's features in the plan's wire form."""
-    check_size(plan, len(relation.columns.features), cohort)
+    check_wire_form(plan, len(relation.columns.features), cohort.n_rows)
     if plan.wire_form == "vectors":
         return RemoteEdges(cohort, relation)
     return PooledEdges(*(yield from pooled_sums(plan.wire_form, cohort, relation)))
@@ -87,27 +85,3 @@ def rank(edges: Edges, weights: Float, plan: Plan) -> Talk[PageRank]:
         except StopIteration as finished:
             ranked: PageRank = finished.value
             return ranked
-
-
-def check_size(plan: Plan, n_features: int, cohort: Cohort) -> None:
-    """Refuse a wire form whose largest message is above the plan's limit, before anybody builds it."""
-    client, n_rows = max(cohort.n_rows.items(), key=lambda item: item[1])
-    sizes = {
-        "matrices": n_features * n_rows**2 * FLOAT,
-        "statistics": n_features * (n_features + 1) // 2 * FLOAT,
-        "vectors": n_features * FLOAT,
-    }
-    needed = sizes.pop(plan.wire_form)
-    if needed <= plan.max_message_bytes:
-        return
-    fitting = {name: size for name, size in sizes.items() if size <= plan.max_message_bytes}
-    others = [f"wire={name!r} ({_megabytes(size)})" for name, size in fitting.items()]
-    raise ParameterError(
-        f"{OWNER}: wire={plan.wire_form!r} needs a message of {_megabytes(needed)} from client {client!r} "
-        f"({n_features} features, {n_rows} rows), above max_message_bytes={plan.max_message_bytes}. "
-        f"Use {' or '.join(others) or 'fewer features'}, or raise max_message_bytes."
-    )
-
-
-def _megabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"

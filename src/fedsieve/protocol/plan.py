@@ -109,22 +109,29 @@ class Plan:
         """Low and high per feature where the plan declares them."""
         if isinstance(self.ranges, str):
             return None
-        table = np.array([self.ranges[name] for name in self.features], dtype=np.float64)
+        table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
         return table[:, 0], table[:, 1]
 
     def _check_ranges(self) -> None:
+        rule = "ranges must be 'federated', 'local' or {name: (low, high)}"
         if isinstance(self.ranges, str):
             if self.ranges not in ("federated", "local"):
-                raise ParameterError(
-                    f"{OWNER}: ranges must be 'federated', 'local' or {{name: (low, high)}}; got {self.ranges!r}."
-                )
+                raise ParameterError(f"{OWNER}: {rule}; got {self.ranges!r}.")
             return
-        missing = [name for name in self.features if name not in self.ranges]
+        if not isinstance(self.ranges, Mapping):
+            raise ParameterError(f"{OWNER}: {rule}; got {self.ranges!r}.")
+        scaled = [name for name in self.features if name not in self.nominal]
+        missing = [name for name in scaled if name not in self.ranges]
         if missing:
             raise ParameterError(f"{OWNER}: ranges declares no range for {listed(missing)}. Declare all features.")
-        for name in self.features:
-            low, high = self.ranges[name]
-            if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+        for name in scaled:
+            try:
+                low, high = (float(edge) for edge in self.ranges[name])
+            except (TypeError, ValueError):
+                raise ParameterError(
+                    f"{OWNER}: ranges[{name!r}] must be (low, high); got {self.ranges[name]!r}."
+                ) from None
+            if not -np.inf < low <= high < np.inf:
                 raise ParameterError(f"{OWNER}: ranges[{name!r}] must be finite with low <= high; got ({low}, {high}).")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import listed
+from fedsieve.kernels.pair_sums import MAX_ROWS
 from fedsieve.protocol import messages as m
 
 SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
@@ -90,6 +91,8 @@ def _names(answered: tuple[str, ...], asked: tuple[str, ...]) -> Iterator[str]:
 
 
 def _rows(n_rows: int, expected: Expected) -> Iterator[str]:
+    if type(n_rows) is not int or n_rows >= MAX_ROWS:
+        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {MAX_ROWS}."
     if n_rows < 2:
         yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
     if expected.n_rows is not None and n_rows != expected.n_rows:
@@ -97,8 +100,10 @@ def _rows(n_rows: int, expected: Expected) -> Iterator[str]:
 
 
 def _shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> Iterator[str]:
-    if np.shape(array) != shape:
-        yield f"sent {name} of shape {np.shape(array)}; the plan needs {shape}."
+    if not isinstance(array, np.ndarray) or array.dtype not in (np.float64, np.int64):
+        yield f"sent {name} as {type(array).__name__}, no array of numbers."
+    if array.shape != shape:
+        yield f"sent {name} of shape {array.shape}; the plan needs {shape}."
 
 
 def _finite(name: str, array: np.ndarray) -> Iterator[str]:
@@ -122,7 +127,7 @@ def _moments(reply: m.Moments, expected: Expected) -> Iterator[str]:
     low = 0 if expected.may_miss else reply.n_rows
     if np.any((reply.count < low) | (reply.count > reply.n_rows)):
         yield f"sent counts outside [{low}, {reply.n_rows}], its number of rows."
-    if reply.n_clipped < 0 or reply.n_clipped > reply.n_rows * len(reply.features):
+    if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > reply.n_rows * len(reply.features):
         yield f"clipped {reply.n_clipped} values of {reply.n_rows * len(reply.features)}."
     scaled = ~np.isin(reply.features, expected.nominal)
     if np.any((reply.mean < -SLACK) & scaled) or np.any((reply.mean > 1 + SLACK) & scaled):

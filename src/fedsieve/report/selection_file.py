@@ -2,8 +2,6 @@
 
 import csv
 import json
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ from fedsieve.datasets.files import write_together
 from fedsieve.errors import DataError
 from fedsieve.protocol import Plan, bytes_by_kind
 from fedsieve.runtimes.in_process import Outcome
+from fedsieve.versions import versions
 
 FORMAT = "fedsieve-selection/1"
 JSON, CSV = "selection.json", "ranking.csv"
@@ -48,7 +47,7 @@ def selection_record(plan: Plan, outcome: Outcome, labels: list[str], *, seed: i
 
 
 def write_selection(record: dict[str, Any], folder: Path) -> None:
-    """Write both files once both are complete, `selection.json` last: where it is, the result is whole."""
+    """Write both files once both are complete, `selection.json` last."""
     text = json.dumps(record, indent=1, allow_nan=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,13 +61,13 @@ def write_selection(record: dict[str, Any], folder: Path) -> None:
     )
 
 
-def refuse_to_overwrite(folder: Path) -> None:
+def refuse_to_overwrite(folder: Path, way_out: str = "Choose another --out, or give --force to replace it.") -> None:
     """Stop before any work where a result lies already."""
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder}: is a file; the result needs a folder.")
     present = [name for name in (JSON, CSV) if (folder / name).exists()]
     if present:
-        raise DataError(f"{folder / present[0]} exists already. Choose another --out, or give --force to replace it.")
+        raise DataError(f"{folder / present[0]} exists already. {way_out}")
 
 
 def read_selection(path: Path) -> dict[str, Any]:
@@ -82,12 +81,6 @@ def read_selection(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT or not _are_names(record, "selected", "order"):
         raise DataError(f"{path}: is no selection of format {FORMAT!r}, as 'fedsieve select' writes it.")
     return record
-
-
-def versions() -> dict[str, str]:
-    """What the result was computed with."""
-    packages = ("fedsieve", "numpy", "scipy", "numba")
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
 def _are_names(record: dict[str, Any], *keys: str) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fedsieve.protocol import SERVER, Ask, Client, Entry, Labelled, Plan, Selection, Site, federated_selection
+from fedsieve.protocol.limits import check_message
+from fedsieve.protocol.messages import Message
 from fedsieve.runtimes.codec import encoded_size
 
 
@@ -31,14 +33,16 @@ def select(
             watch(ask)
         replies = {}
         for name in ask.clients:
-            transcript.append(_entry(ask, SERVER, name, ask.request))
+            transcript.append(_sent(plan, ask, SERVER, name, ask.request))
             replies[name] = clients[name].answer(ask.request)
-            transcript.append(_entry(ask, name, SERVER, replies[name]))
+            transcript.append(_sent(plan, ask, name, SERVER, replies[name]))
         try:
             ask = talk.send(replies)
         except StopIteration as finished:
             return Outcome(finished.value, tuple(transcript))
 
 
-def _entry(ask: Ask, sender: str, receiver: str, message: object) -> Entry:
-    return Entry(ask.round, sender, receiver, type(message).__name__, encoded_size(message))  # type: ignore[arg-type]
+def _sent(plan: Plan, ask: Ask, sender: str, receiver: str, message: Message) -> Entry:
+    entry = Entry(ask.round, sender, receiver, type(message).__name__, encoded_size(message))
+    check_message(plan, sender, entry.kind, entry.n_bytes)
+    return entry

@@ -1,5 +1,6 @@
 """The selectors as scikit-learn estimators."""
 
+from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
 from fedsieve.selectors.ssfmlfs import SSFMLFS
 
-__all__ = ["SSFMLFS"]
+__all__ = ["SSFMLFS", "AllFeatures", "LargestDeviation", "RandomFeatures"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError
@@ -24,29 +25,33 @@ def read_labels(Y: Any) -> tuple[Float, Bool]:
            [0., 1.],
            [1., 0.]])
     """
-    values = np.asarray(Y)
+    values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
+        values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         return _one_hot(values.ravel())
     if values.ndim != 2:
-        raise DataError(f"Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
+        raise DataError(f"SSFMLFS: Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first.") from None
+        raise DataError(
+            f"SSFMLFS: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
+        ) from None
     labelled = ~np.all(numbers == UNLABELLED, axis=1)
     wrong = labelled[:, None] & ~np.isin(numbers, (0.0, 1.0))
     if wrong.any():
         row, label = (int(index) for index in np.argwhere(wrong)[0])
         raise DataError(
-            f"labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} ({int(wrong.sum())} such "
-            "entries). A row without labels is -1 throughout."
+            f"SSFMLFS: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
+            f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
         )
     return numbers, labelled
 
 
 def _one_hot(y: Any) -> tuple[Float, Bool]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError("y contains NaN or infinity. An unlabelled row is -1.")
+        raise DataError("SSFMLFS: y contains NaN or infinity. An unlabelled row is -1.")
     labelled = np.array([not (np.isscalar(value) and value == UNLABELLED) for value in y], dtype=bool)
     classes = np.unique(y[labelled])
     return (y[:, None] == classes[None, :]).astype(np.float64), labelled

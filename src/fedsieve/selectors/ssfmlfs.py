@@ -6,22 +6,22 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from fedsieve.arrays import Bool, dense
+from fedsieve.arrays import dense
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.protocol.client import check_values
 from fedsieve.runtimes import in_process
 from fedsieve.selectors.labels import read_labels
+from fedsieve.selectors.ranking_selector import RankingSelector
 from fedsieve.selectors.tables import read_clients
 
 POOL = "pool"
 
 
-class SSFMLFS(SelectorMixin, BaseEstimator):
+class SSFMLFS(RankingSelector):
     """Semi-supervised federated multi-label feature selection with fuzzy information measures.
 
     Clients hold unlabelled rows, the server a few labelled ones. Features are vertices of a graph: their weight is
@@ -150,6 +150,7 @@ class SSFMLFS(SelectorMixin, BaseEstimator):
         named = hasattr(self, "feature_names_in_")
         features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
         if clients is None:
+            _check_pool(X, features, self.missing)
             sites = {POOL: Site(features, X)}
         elif not labelled.all():
             raise DataError(
@@ -166,8 +167,9 @@ class SSFMLFS(SelectorMixin, BaseEstimator):
         if Y is None:
             raise DataError("SSFMLFS: requires y to be passed, but the target y is None. Unlabelled rows are -1.")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        if len(np.asarray(Y)) != X.shape[0]:
-            raise DataError(f"SSFMLFS: X has {X.shape[0]} rows and Y {len(np.asarray(Y))}; they must be the same rows.")
+        n_labelled = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
+        if n_labelled != X.shape[0]:
+            raise DataError(f"SSFMLFS: X has {X.shape[0]} rows and Y {n_labelled}; they must be the same rows.")
         return sparse.csr_array(X) if sparse.issparse(X) else X, Y
 
     def _plan(self, features: tuple[str, ...], min_clients: int) -> Plan:
@@ -188,11 +190,7 @@ class SSFMLFS(SelectorMixin, BaseEstimator):
 
     def _keep(self, plan: Plan, outcome: in_process.Outcome, federated: bool) -> Self:
         selection = outcome.selection
-        self.scores_ = selection.scores
-        self.order_ = selection.order
-        self.ranking_ = np.empty_like(selection.order)
-        self.ranking_[selection.order] = np.arange(1, len(selection.order) + 1)
-        self.support_ = self.ranking_ <= plan.k
+        self._keep_ranking(selection.scores, selection.order, plan.k)
         self.relevance_ = selection.relevance
         self.radius_ = selection.radius
         self.distance_ = selection.distance
@@ -203,11 +201,6 @@ class SSFMLFS(SelectorMixin, BaseEstimator):
         self.n_clipped_ = selection.n_clipped
         return self
 
-    def _get_support_mask(self) -> Bool:
-        check_is_fitted(self)
-        mask: Bool = self.support_
-        return mask
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -215,3 +208,10 @@ class SSFMLFS(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "unrelated"
         return tags
+
+
+def _check_pool(X: Any, features: tuple[str, ...], missing: str) -> None:
+    try:
+        check_values(X, features, missing)
+    except DataError as error:
+        raise DataError(f"SSFMLFS: X has {error}") from None

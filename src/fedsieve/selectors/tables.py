@@ -14,9 +14,11 @@ WAY_OUT = "Give every site the columns of the labelled rows, in any order."
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
-    """The column names of a data frame, `None` for arrays."""
+    """The column names of a data frame; `None` for arrays, and for frames whose columns are only numbered."""
     columns = getattr(table, "columns", None)
-    return None if columns is None else tuple(str(name) for name in columns)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
 
 
 def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str, Site]:
@@ -26,6 +28,8 @@ def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str
     """
     if isinstance(clients, Mapping):
         tables = {str(name): table for name, table in clients.items()}
+        if len(tables) < len(clients):
+            raise DataError(f"clients must have different names; as text some of {list(clients)} are the same.")
     elif isinstance(clients, Sequence) and not isinstance(clients, str):
         width = len(str(max(len(clients) - 1, 0)))
         tables = {f"client-{index:0{width}d}": table for index, table in enumerate(clients)}
@@ -60,16 +64,22 @@ def numbers(owner: str, table: Any) -> Rows:
     try:
         X = np.asarray(table, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{owner} holds something that is no number: {_culprit(table) or error}. Encode it.") from None
+        if column_names(table) is None:
+            raise DataError(f"{owner} holds something that is no number: {error}. Encode it.") from None
+        X = _by_column(owner, table)
     if X.ndim != 2:
         raise DataError(f"{owner} must be a table of rows and columns; got shape {X.shape}.")
     return X
 
 
-def _culprit(table: Any) -> str | None:
+def _by_column(owner: str, table: Any) -> Rows:
+    """A data frame one column at a time: pandas' nullable columns convert only so, and a culprit can be named."""
+    columns = []
     for name in column_names(table) or ():
         try:
-            np.asarray(table[name], dtype=np.float64)
+            columns.append(np.asarray(table[name], dtype=np.float64))
         except (TypeError, ValueError) as error:
-            return f"column {name!r} ({error})"
-    return None
+            raise DataError(
+                f"{owner} holds something that is no number: column {name!r} ({error}). Encode it."
+            ) from None
+    return np.stack(columns, axis=1)
