@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fedsieve import datasets, fuzzy
     from fedsieve.datasets import partition
+    from fedsieve.learning import MLkNN, metrics
+    from fedsieve.methods import registry
     from fedsieve.selectors import SSFMLFS
 
 __version__ = "0.1.0"
-__all__ = ["SSFMLFS", "__version__", "datasets", "fuzzy", "partition"]
+__all__ = ["SSFMLFS", "MLkNN", "__version__", "datasets", "fuzzy", "metrics", "partition", "registry"]
 
 _HOMES = {
+    "MLkNN": ("fedsieve.learning", "MLkNN"),
     "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
     "datasets": ("fedsieve.datasets", None),
     "fuzzy": ("fedsieve.fuzzy", None),
+    "metrics": ("fedsieve.learning.metrics", None),
     "partition": ("fedsieve.datasets.partition", None),
+    "registry": ("fedsieve.methods", "registry"),
 }
 
 

@@ -31,6 +31,10 @@ class ConvergenceError(FedSieveError, ArithmeticError):
     """An iteration used up its budget."""
 
 
+class FedSieveWarning(UserWarning):
+    """Something looks wrong but need not be: the work goes on."""
+
+
 class MissingExtraError(FedSieveError, ImportError):
     """A command needs an optional dependency that is not installed."""
 

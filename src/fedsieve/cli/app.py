@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import fedsieve
-from fedsieve.cli import apply, demo, select
+from fedsieve.cli import apply, benchmark, datasets, demo, select
 from fedsieve.cli.console import complain
 from fedsieve.errors import FedSieveError
 
@@ -20,6 +20,8 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("select")(select.select)
 app.command("apply")(apply.apply)
+app.command("benchmark")(benchmark.benchmark)
+app.add_typer(datasets.app, name="datasets")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,7 +1,22 @@
-"""Data to select from: the bundled digits, tables on disk, and ways to spread rows over clients."""
+"""Data to select from: the bundled digits, five known datasets, tables on disk, ways to spread rows over clients."""
 
 from fedsieve.datasets import partition
+from fedsieve.datasets.arff import load_arff
 from fedsieve.datasets.dataset import Dataset
+from fedsieve.datasets.description import Description, describe
 from fedsieve.datasets.digits import load_digits
+from fedsieve.datasets.known import load
+from fedsieve.datasets.registry import available
+from fedsieve.datasets.tables import load_table
 
-__all__ = ["Dataset", "load_digits", "partition"]
+__all__ = [
+    "Dataset",
+    "Description",
+    "available",
+    "describe",
+    "load",
+    "load_arff",
+    "load_digits",
+    "load_table",
+    "partition",
+]

@@ -7,7 +7,11 @@ from fedsieve.arrays import Int, Rows
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows `X` (n_samples, n_features), labels `Y` (n_samples, n_labels) in {0, 1}, and names for both."""
+    """Rows `X` (n_samples, n_features), labels `Y` (n_samples, n_labels) in {0, 1}, and names for both.
+
+    `train` and `test` are row numbers of the official split. `nominal` names the features whose values are codes that
+    have no order. `source` cites where the data comes from, and `files` are the paths it was read from.
+    """
 
     name: str
     X: Rows
@@ -16,3 +20,6 @@ class Dataset:
     label_names: tuple[str, ...]
     train: Int | None = None
     test: Int | None = None
+    nominal: tuple[str, ...] = ()
+    source: str = ""
+    files: tuple[str, ...] = ()

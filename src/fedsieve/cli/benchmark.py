@@ -1,0 +1,73 @@
+"""`fedsieve benchmark`: run an experiment's configurations, resume where it stopped, write its tables and figures."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from fedsieve.cli.console import err, say
+from fedsieve.cli.progress import prepare_kernels
+from fedsieve.errors import ParameterError
+from fedsieve.experiments.config import Experiment, read_experiment
+from fedsieve.experiments.records import Record, Records
+from fedsieve.experiments.runner import compute, pending
+from fedsieve.report.experiment_report import write_report
+
+EXAMPLE = """Run experiments from TOML files; what is recorded already is not computed
+again, so an interrupted run is simply started once more.
+
+[bold]Example[/bold]: fedsieve benchmark benchmarks/paper/tables_2_3_4.toml --jobs 2
+
+Writes records (JSON lines), tables (Markdown) and figures (PNG) to the folder
+'results' beside each file, or to --out. Published values are read from the
+folder 'published' beside it, if there is one."""
+
+
+RECORDS = "records.jsonl"  # one file for all experiments of a folder, so that what they share is computed once
+
+
+def benchmark(
+    configs: Annotated[list[Path], typer.Argument(help="Experiment files (TOML).")],
+    output: Annotated[Path | None, typer.Option("--out", help="Folder for records, tables and figures.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes that compute at once.")] = 1,
+    report_only: Annotated[
+        bool, typer.Option(help="Write tables from the records that exist; compute nothing.")
+    ] = False,
+) -> None:
+    """Run experiments; the help text is EXAMPLE."""
+    if jobs < 1:
+        raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
+    experiments = {path: read_experiment(path) for path in configs}
+    if not report_only:
+        prepare_kernels()
+    for path, experiment in experiments.items():
+        folder = output or path.parent / "results"
+        records = Records(folder / RECORDS)
+        if not report_only:
+            _compute(experiment, records, jobs)
+        files = write_report(experiment, records.read(), folder, path.parent / "published")
+        say(f"{experiment.title}: {', '.join(str(folder / name) for name in files)}")
+
+
+benchmark.__doc__ = EXAMPLE
+
+
+def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
+    runs = pending(experiment, records)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task(f"{experiment.name}: {len(runs)} runs to do", total=len(runs))
+
+        def tell(record: Record) -> None:
+            run = record["run"]
+            progress.update(task, advance=1, description=f"{experiment.name}: {run['dataset']}, {run['method']}")
+
+        compute(runs, records, jobs=jobs, tell=tell)

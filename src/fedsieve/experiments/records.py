@@ -1,0 +1,55 @@
+"""Results as JSON lines: appended whole, never twice, and readable after a crash in the middle of a line."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedRandom
+from pathlib import Path
+from typing import Any
+
+from fedsieve.errors import DataError
+
+Record = dict[str, Any]
+
+
+class Records:
+    """The records in one file, by their run's key. Several processes may append at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[str, Record]:
+        """All complete records; a line that a crash cut short is passed over."""
+        if not self.path.exists():
+            return {}
+        return self._parse(self.path.read_bytes())
+
+    def append(self, record: Record) -> bool:
+        """Add a record unless its key is there already; says whether it was added."""
+        with self._locked() as file:
+            content = file.read()
+            if record["key"] in self._parse(content):
+                return False
+            file.seek(content.rfind(b"\n") + 1)  # over a line that was cut short
+            file.truncate()
+            file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
+            return True
+
+    @contextmanager
+    def _locked(self) -> Iterator[BufferedRandom]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+        with self.path.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield file
+
+    def _parse(self, content: bytes) -> dict[str, Record]:
+        records = {}
+        for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what follows the last newline was cut
+            try:
+                record = json.loads(line)
+                records[record["key"]] = record
+            except (ValueError, KeyError, TypeError):
+                raise DataError(f"{self.path}, line {number}: is no record. Remove the line or the file.") from None
+        return records

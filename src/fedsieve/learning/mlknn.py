@@ -1,0 +1,141 @@
+"""ML-kNN as a scikit-learn classifier: neighbours vote per label, and Bayes' rule weighs the vote.
+
+M.-L. Zhang, Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning", Pattern Recognition 40(7), 2007.
+`neighbors` finds the neighbours, `labels` reads Y; `docs/learning.md` has the definition with its formulas.
+"""
+
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.learning.labels import decode, encode
+from fedsieve.learning.neighbors import nearest
+
+
+class MLkNN(ClassifierMixin, BaseEstimator):
+    """Multi-label k nearest neighbours, by Zhang and Zhou's definition.
+
+    How many of a row's k nearest training rows carry a label is evidence for that label; how telling each count is
+    was learnt from the training rows, each with its k nearest *other* rows. Distances are Euclidean, on the features
+    as given; equal distances go to the row with the lowest index.
+
+    Parameters
+    ----------
+    n_neighbors : int, at least 1 and below the number of training rows
+    smoothing : float, above 0
+        Added to every count, so that what never happened in training is not impossible.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels, 2), the values of Y that mean off and on; for 1-D y the array of classes
+    prior_ : ndarray of shape (n_labels,), probability of each label
+    posterior_ : ndarray of shape (n_labels, n_neighbors + 1), probability of a label given how many neighbours have it
+    rows_, indicators_ : the training rows, and which labels they have
+
+    Notes
+    -----
+    1-D y becomes one label per class. `predict_proba` then returns (n_samples, n_classes), the posteriors divided by
+    their sum, and `predict` the most probable class, the first one if equal. For two classes that is the same as one
+    label "is the second class", except at exactly 1/2, where a label is on.
+
+    Examples
+    --------
+    >>> from fedsieve import MLkNN
+    >>> X = [[0.0], [0.1], [0.2], [0.3], [1.0], [1.1], [1.2], [1.3]]
+    >>> Y = [[1, 0], [1, 0], [1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [0, 1]]
+    >>> model = MLkNN(n_neighbors=3).fit(X, Y)
+    >>> model.predict_proba([[0.05], [1.15]]).round(3)
+    array([[0.833, 0.167],
+           [0.167, 0.833]])
+    >>> model.predict([[0.05], [1.15]])
+    array([[1, 0],
+           [0, 1]])
+    """
+
+    def __init__(self, n_neighbors: int = 10, smoothing: float = 1.0) -> None:
+        self.n_neighbors = n_neighbors
+        self.smoothing = smoothing
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Learn from X (n_samples, n_features), dense or sparse, and Y (n_samples, n_labels) or 1-D."""
+        self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        indicators, classes = encode("MLkNN", Y)
+        n_samples = X.shape[0]
+        if len(indicators) != n_samples:
+            raise DataError(f"MLkNN: X has {n_samples} rows and Y {len(indicators)}; they must be the same rows.")
+        if self.n_neighbors >= n_samples:
+            raise ParameterError(
+                f"MLkNN: n_neighbors must be below the number of training rows, {n_samples}, since a row is not its "
+                f"own neighbour; got {self.n_neighbors}. Fit more rows or ask for fewer neighbours."
+            )
+        counts = count_labels(indicators, nearest(X, self.n_neighbors))
+        self.prior_, self.posterior_ = posterior_table(indicators, counts, self.n_neighbors, float(self.smoothing))
+        self.rows_, self.indicators_, self.classes_ = X, indicators, classes
+        return self
+
+    def predict_proba(self, X: Any) -> Float:
+        """Posterior of "label on", (n_samples, n_labels); for 1-D y of each class, (n_samples, n_classes)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        counts = count_labels(self.indicators_, nearest(self.rows_, self.posterior_.shape[1] - 1, X))
+        posteriors: Float = self.posterior_[np.arange(counts.shape[1]), counts]
+        return posteriors if self.classes_.ndim == 2 else posteriors / posteriors.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> Any:
+        """The labels that are at least as probable as not, as values of `classes_`; 1-D if y was."""
+        return decode(self.predict_proba(X), self.classes_)
+
+    def _check_parameters(self) -> None:
+        k: Any = self.n_neighbors
+        smoothing: Any = self.smoothing
+        if not isinstance(k, Integral) or int(k) < 1:
+            raise ParameterError(f"MLkNN: n_neighbors must be a whole number of at least 1; got {k!r}.")
+        if not isinstance(smoothing, Real) or not isfinite(smoothing) or float(smoothing) <= 0:
+            raise ParameterError(f"MLkNN: smoothing must be a finite number above 0; got {smoothing!r}.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def count_labels(indicators: Bool, neighbors: Int) -> Int:
+    """C_il, how many neighbours of row i have label l: (n_rows, n_labels) from (n_rows, n_neighbors) indices."""
+    counts = np.zeros((len(neighbors), indicators.shape[1]), dtype=np.int64)
+    for column in neighbors.T:
+        counts += indicators[column]
+    return counts
+
+
+def posterior_table(indicators: Bool, counts: Int, n_neighbors: int, smoothing: float) -> tuple[Float, Float]:
+    """Prior of each label (n_labels,), and its posterior given a count of 0..k neighbours, (n_labels, k + 1).
+
+    With s the smoothing, n1 of n rows having the label, and c1[j] of those having j neighbours with it::
+
+        prior1 = (s + n1) / (2s + n)        P1[j] = (s + c1[j]) / (s (k + 1) + n1)        (likewise 0: without it)
+        posterior[j] = prior1 P1[j] / (prior1 P1[j] + prior0 P0[j])
+
+    Common denominators are left out: for s = 1 the rest is whole numbers, so that evens are exactly 1/2.
+    """
+    n_samples, n_labels = indicators.shape
+    shape = (n_labels, n_neighbors + 1)
+    code = np.arange(n_labels) * shape[1] + counts
+    with_label = np.bincount(code[indicators], minlength=n_labels * shape[1]).reshape(shape)
+    without = np.bincount(code[~indicators], minlength=n_labels * shape[1]).reshape(shape)
+    n_with, n_without = (table.sum(axis=1, keepdims=True) for table in (with_label, without))
+    spread = smoothing * (n_neighbors + 1)
+    on = (smoothing + n_with) * (smoothing + with_label) * (spread + n_without)
+    off = (smoothing + n_without) * (smoothing + without) * (spread + n_with)
+    prior: Float = (smoothing + n_with[:, 0]) / (2 * smoothing + n_samples)
+    posterior: Float = on / (on + off)
+    return prior, posterior

@@ -1,0 +1,39 @@
+"""Every method by name: how to build it, what labels it needs, whether it is federated, how sure its formulas are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fedsieve.selectors import SSFMLFS
+from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method.
+
+    `supervision` is "none", "semi-supervised" or "supervised"; `fidelity` is "code" (checked against published code),
+    "text" (from the paper's text) or "our reading" (a reconstruction). A `control` is there to be compared with.
+    """
+
+    name: str
+    factory: Callable[..., Any]
+    supervision: str
+    federated: bool
+    fidelity: str
+    control: bool = False
+
+
+def registry() -> dict[str, Entry]:
+    """All methods.
+
+    >>> registry()["SSFMLFS"].supervision
+    'semi-supervised'
+    """
+    entries = (
+        Entry("SSFMLFS", SSFMLFS, "semi-supervised", federated=True, fidelity="text"),
+        Entry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
+        Entry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
+        Entry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),
+    )
+    return {entry.name: entry for entry in entries}

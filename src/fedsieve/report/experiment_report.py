@@ -1,0 +1,89 @@
+"""An experiment's records as files to read: which tables and figures each kind of experiment has."""
+
+from pathlib import Path
+
+from fedsieve.datasets.files import write_atomically
+from fedsieve.experiments.config import Experiment
+from fedsieve.experiments.evaluation import load_by_name
+from fedsieve.experiments.records import Record
+from fedsieve.experiments.significance import Comparison, compare
+from fedsieve.experiments.summary import Cell, Number, summarise
+from fedsieve.report.communication import communication_table
+from fedsieve.report.paper_figures import comparison_values, draw_critical_differences, draw_curves
+from fedsieve.report.paper_tables import TITLES, metric_tables, published_values
+
+
+def write_report(experiment: Experiment, records: dict[str, Record], folder: Path, published: Path) -> list[str]:
+    """Write the tables and figures of an experiment into `folder`; returns the names of the files."""
+    numbers = summarise(experiment, records)
+    write = {"metrics": _metrics, "curves": _curves, "communication": _communication}[experiment.kind]
+    return write(experiment, records, numbers, folder, published)
+
+
+def _metrics(
+    experiment: Experiment, _: dict[str, Record], numbers: dict[Cell, Number], folder: Path, published: Path
+) -> list[str]:
+    text = metric_tables(experiment, numbers, published_values(published) if published.is_dir() else {})
+    files = [f"{experiment.name}.md"]
+    for scaling in experiment.scalings:
+        found = _comparisons(experiment, numbers, scaling)
+        if found:
+            text += _significance_text(found, scaling)
+            files.append(f"{experiment.name}-ranks-{scaling}.png")
+            draw_critical_differences(found, folder / files[-1])
+    write_atomically(folder / files[0], lambda file: file.write_text(text, encoding="utf-8"))
+    return files
+
+
+def _curves(
+    experiment: Experiment, _: dict[str, Record], numbers: dict[Cell, Number], folder: Path, __: Path
+) -> list[str]:
+    files = []
+    for scaling in experiment.scalings:
+        files.append(f"{experiment.name}-{scaling}.png")
+        draw_curves(experiment, numbers, scaling, folder / files[-1])
+    lines = [f"# {experiment.title}", "", *(f"![{name}]({name})" for name in files), ""]
+    for metric, title in TITLES.items():
+        lines += [
+            f"## {title}",
+            "",
+            "| dataset | method | " + " | ".join(f"{s:.0%}" for s in experiment.labelled) + " |",
+        ]
+        lines.append("|---|---|" + "---|" * len(experiment.labelled))
+        for dataset in experiment.datasets:
+            for method in experiment.methods:
+                cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labelled]
+                values = " | ".join("-" if cell is None else str(cell) for cell in cells)
+                lines.append(f"| {dataset} | {method.title} | {values} |")
+        lines.append("")
+    text = "\n".join(lines)
+    write_atomically(folder / f"{experiment.name}.md", lambda file: file.write_text(text, encoding="utf-8"))
+    return [f"{experiment.name}.md", *files]
+
+
+def _communication(
+    experiment: Experiment, records: dict[str, Record], _: dict[Cell, Number], folder: Path, __: Path
+) -> list[str]:
+    shapes = {name: load_by_name(name).X.shape for name in experiment.datasets}
+    text = communication_table(experiment, records, shapes)
+    write_atomically(folder / f"{experiment.name}.md", lambda file: file.write_text(text, encoding="utf-8"))
+    return [f"{experiment.name}.md"]
+
+
+def _comparisons(experiment: Experiment, numbers: dict[Cell, Number], scaling: str) -> dict[str, Comparison]:
+    titles = tuple(method.title for method in experiment.methods)
+    found = {m: compare(titles, comparison_values(experiment, numbers, scaling, m), m) for m in TITLES}
+    return {metric: comparison for metric, comparison in found.items() if comparison is not None}
+
+
+def _significance_text(found: dict[str, Comparison], scaling: str) -> str:
+    lines = [f"\n## Over datasets, {scaling} features\n"]
+    for metric, comparison in found.items():
+        ranks = sorted(zip(comparison.mean_ranks, comparison.titles, strict=True))
+        lines.append(
+            f"- {TITLES[metric]}: mean ranks {', '.join(f'{title} {rank:.1f}' for rank, title in ranks)}; "
+            f"Friedman p = {comparison.friedman_p:.3g}. Wilcoxon against the best: "
+            + ", ".join(f"{title} p = {p:.3g}" for title, p in comparison.wilcoxon_p.items())
+            + "."
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,123 @@
+"""The paper's tables in Markdown: our numbers beside the published ones, and in words where they differ."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from fedsieve.experiments.config import Experiment
+from fedsieve.experiments.significance import HIGHER_IS_BETTER
+from fedsieve.experiments.summary import Cell, Number
+
+PUBLISHED = {
+    "average_precision": "table2_average_precision.csv",
+    "coverage": "table3_coverage.csv",
+    "ranking_loss": "table4_ranking_loss.csv",
+}
+TITLES = {"average_precision": "Average precision ↑", "coverage": "Coverage ↓", "ranking_loss": "Ranking loss ↓"}
+
+
+def published_values(folder: Path) -> dict[tuple[str, str, str], float]:
+    """The published tables as (metric, method, dataset) -> value."""
+    values = {}
+    for metric, name in PUBLISHED.items():
+        with (folder / name).open(newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                method = row.pop("method")
+                values.update({(metric, method, dataset): float(text) for dataset, text in row.items()})
+    return values
+
+
+def metric_tables(
+    experiment: Experiment, numbers: dict[Cell, Number], published: dict[tuple[str, str, str], float]
+) -> str:
+    """All tables of an experiment of kind "metrics", one per metric and scaling, and the remarks."""
+    (labelled,) = experiment.labelled
+    n_seeds = max((len(number.by_seed) for number in numbers.values()), default=0)
+    lines = [
+        f"# {experiment.title}",
+        "",
+        f"Ours: mean ± deviation over {n_seeds} seeds; selection with {labelled:.0%} of the training labels. "
+        "Published values in brackets, where the paper has them.",
+    ]
+    for metric, title in TITLES.items():
+        for scaling in experiment.scalings:
+            lines += ["", f"## {title}, {scaling} features", ""]
+            lines += _table(experiment, numbers, published, metric, scaling, labelled)
+    remarks = [
+        *_against_random(experiment, numbers, labelled),
+        *_against_published(experiment, numbers, published, labelled),
+    ]
+    return "\n".join([*lines, "", "## In words", "", *(f"- {remark}" for remark in remarks), ""])
+
+
+def _table(
+    experiment: Experiment,
+    numbers: dict[Cell, Number],
+    published: dict[tuple[str, str, str], float],
+    metric: str,
+    scaling: str,
+    labelled: float,
+) -> Iterator[str]:
+    yield "| method | " + " | ".join(experiment.datasets) + " |"
+    yield "|---|" + "---|" * len(experiment.datasets)
+    for method in experiment.methods:
+        cells = []
+        for dataset in experiment.datasets:
+            number = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+            theirs = published.get((metric, method.name, dataset))
+            ours = "-" if number is None else str(number)
+            cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
+        yield f"| {method.title} | " + " | ".join(cells) + " |"
+
+
+def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelled: float) -> Iterator[str]:
+    """Whether each method beats random features by more than one standard error of the difference, per seed."""
+    for method in experiment.methods:
+        if method.name in ("random", "all features"):
+            continue
+        for scaling in experiment.scalings:
+            verdicts: dict[str, list[str]] = {"better than": [], "no different from": [], "worse than": []}
+            for metric in TITLES:
+                for dataset in experiment.datasets:
+                    ours = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+                    chance = numbers.get(Cell(dataset, "random", scaling, labelled, metric))
+                    if ours is not None and chance is not None:
+                        verdicts[compare_by_seed(ours, chance, metric)].append(f"{dataset} {metric.replace('_', ' ')}")
+            parts = [f"{verdict} random features on {len(where)}" for verdict, where in verdicts.items() if where]
+            worse = "; ".join(verdicts["worse than"])
+            yield f"{method.title}, {scaling}: {', '.join(parts)} of {sum(map(len, verdicts.values()))} comparisons" + (
+                f" (worse: {worse})." if worse else "."
+            )
+
+
+def compare_by_seed(ours: Number, theirs: Number, metric: str) -> str:
+    """Say "better than", "worse than" or "no different from": the mean difference against its standard error."""
+    shared = sorted(set(ours.by_seed) & set(theirs.by_seed))
+    sign = 1 if HIGHER_IS_BETTER[metric] else -1
+    differences = [sign * (ours.by_seed[seed] - theirs.by_seed[seed]) for seed in shared]
+    mean = sum(differences) / len(differences)
+    spread = sum((d - mean) ** 2 for d in differences) / max(len(differences) - 1, 1)
+    error = (spread / len(differences)) ** 0.5
+    return "no different from" if abs(mean) <= error else "better than" if mean > 0 else "worse than"
+
+
+def _against_published(
+    experiment: Experiment, numbers: dict[Cell, Number], published: dict[tuple[str, str, str], float], labelled: float
+) -> Iterator[str]:
+    for method in experiment.methods:
+        if method.title != method.name:
+            continue  # a variant is not what was published
+        for metric, title in TITLES.items():
+            for dataset in experiment.datasets:
+                theirs = published.get((metric, method.name, dataset))
+                for scaling in experiment.scalings:
+                    ours = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+                    if ours is None or theirs is None:
+                        continue
+                    gap = ours.mean - theirs
+                    if abs(gap) > 2 * ours.deviation:
+                        side = "better" if (gap > 0) == HIGHER_IS_BETTER[metric] else "worse"
+                        yield (
+                            f"{method.title}, {dataset}, {scaling}, {title[:-2].lower()}: ours {ours} is {side} than "
+                            f"the published {theirs:g} by {abs(gap):.4g}."
+                        )

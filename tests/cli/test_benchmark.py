@@ -1,0 +1,77 @@
+"""`fedsieve benchmark`: runs what is missing, writes tables, names mistakes."""
+
+import pytest
+
+CONFIG = """
+title = "Small"
+kind = "metrics"
+datasets = ["digits"]
+k = { digits = 10 }
+n_clients = 3
+scaling = ["raw"]
+seeds = [0]
+
+[[method]]
+name = "SSFMLFS"
+
+[[method]]
+name = "largest deviation"
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(CONFIG)
+    return path
+
+
+def test_it_writes_records_and_tables_and_computes_nothing_twice(fedsieve, config, tmp_path):
+    result = fedsieve("benchmark", config)
+    assert result.code == 0, result.err
+    folder = tmp_path / "results"
+    assert f"Small: {folder / 'small.md'}" in result.out
+    assert "| SSFMLFS | 0." in (folder / "small.md").read_text()
+    records = (folder / "records.jsonl").read_bytes()
+    assert records.count(b"\n") == 2
+    again = fedsieve("benchmark", config)
+    assert again.code == 0
+    assert "0 runs to do" in again.err
+    assert (folder / "records.jsonl").read_bytes() == records
+
+
+def test_experiments_of_one_folder_share_what_they_have_in_common(fedsieve, config, tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text(CONFIG.replace("Small", "Other").replace("seeds = [0]", "seeds = [0, 1]"))
+    assert fedsieve("benchmark", config, other, "--out", tmp_path / "out").code == 0
+    assert (tmp_path / "out" / "records.jsonl").read_bytes().count(b"\n") == 4
+
+
+def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
+    (tmp_path / "results").mkdir()
+    result = fedsieve("benchmark", config, "--report-only")
+    assert result.code == 0
+    assert "| SSFMLFS | - |" in (tmp_path / "results" / "small.md").read_text()
+    assert not (tmp_path / "results" / "records.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("seeds", "seed"), "unknown key 'seed'. Did you mean 'seeds'?"),
+        (("digits", "mnist"), "mnist"),
+        (('"largest deviation"', '"magic"'), "no method 'magic'"),
+        (("k = { digits = 10 }", "k = { digits = 65 }"), "n_features=64"),
+        (("n_clients = 3", "n_clients = 5000"), "Take fewer clients"),
+        (("n_clients = 3", "alpha = 0"), "alpha must be a positive number"),
+    ],
+)
+def test_mistakes_are_named(fedsieve, config, change, message):
+    config.write_text(CONFIG.replace(*change))
+    result = fedsieve("benchmark", config)
+    assert result.code == 2
+    assert message in result.message
+
+
+def test_jobs_must_be_positive(fedsieve, config):
+    assert "--jobs must be at least 1; got 0" in fedsieve("benchmark", config, "--jobs", 0).message

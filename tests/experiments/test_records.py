@@ -1,0 +1,59 @@
+"""Records are appended whole, never twice, and survive a crash in the middle of a line."""
+
+import json
+from multiprocessing import get_context
+
+import pytest
+
+from fedsieve.errors import DataError
+from fedsieve.experiments.records import Records
+
+
+def test_what_is_appended_is_read_back_in_order(tmp_path):
+    records = Records(tmp_path / "new" / "records.jsonl")
+    assert records.read() == {}
+    assert records.append({"key": "a", "value": 1})
+    assert records.append({"key": "b", "value": 2})
+    assert list(records.read().items()) == [("a", {"key": "a", "value": 1}), ("b", {"key": "b", "value": 2})]
+
+
+def test_the_same_key_is_written_once(tmp_path):
+    records = Records(tmp_path / "records.jsonl")
+    assert records.append({"key": "a", "value": 1})
+    assert not records.append({"key": "a", "value": 2})
+    assert records.read()["a"]["value"] == 1
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_line_that_a_crash_cut_short_is_passed_over_and_replaced(tmp_path, cut):
+    records = Records(tmp_path / "records.jsonl")
+    records.append({"key": "a", "value": 1})
+    records.append({"key": "b", "value": 2})
+    whole = records.path.read_bytes()
+    records.path.write_bytes(whole[:-cut])
+    assert list(records.read()) == ["a"]
+    assert records.append({"key": "b", "value": 2})
+    assert records.path.read_bytes() == whole
+
+
+def test_a_line_that_is_no_record_is_named(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text('{"key": "a"}\nhello\n')
+    with pytest.raises(DataError, match="line 2: is no record"):
+        Records(path).read()
+
+
+def append_many(path):
+    added = 0
+    for number in range(60):
+        added += Records(path).append({"key": f"k{number}", "text": "x" * 2000})
+    return added
+
+
+def test_two_processes_never_write_the_same_record_twice(tmp_path):
+    path = tmp_path / "records.jsonl"
+    with get_context("spawn").Pool(2) as pool:
+        added = pool.map(append_many, [path, path])
+    assert sum(added) == 60
+    keys = [json.loads(line)["key"] for line in path.read_text().splitlines()]
+    assert sorted(keys) == sorted(f"k{number}" for number in range(60))

@@ -1,0 +1,108 @@
+"""Tables and figures of experiments: ours beside the published, in words where they differ."""
+
+import numpy as np
+import pytest
+
+from fedsieve.experiments.config import Experiment, Method
+from fedsieve.experiments.summary import Number
+from fedsieve.report.experiment_report import write_report
+from fedsieve.report.paper_tables import compare_by_seed, published_values
+
+METHODS = (Method("SSFMLFS", "SSFMLFS"), Method("random", "random"), Method("all features", "all features"))
+DATASETS = ("cal500", "emotions", "yeast")
+METRICS = ("average_precision", "coverage", "ranking_loss")
+
+
+def experiment(kind, **changes):
+    values = {
+        "name": "t",
+        "title": "The table",
+        "kind": kind,
+        "datasets": DATASETS,
+        "methods": METHODS,
+        "seeds": (0, 1, 2),
+    }
+    return Experiment(**{**values, "settings": (("scaling", ("scaled",)),), **changes})
+
+
+def records(experiment, rng):
+    found = {}
+    for m, method in enumerate(experiment.methods):
+        for run in experiment.runs(method):
+            values = {"average_precision": 0.5 + 0.1 * m, "coverage": 9.0 - m, "ranking_loss": 0.3 - 0.1 * m}
+            noise = 1 + 1e-3 * rng.random()
+            found[run.key()] = {
+                "metrics": {"scaled": {name: value * noise for name, value in values.items()}},
+                "rows": {"clients": [10, 20], "server": 5, "test": 7},
+                "k": 3,
+                "bytes": {"AskRanges": 999, "Ranges": 100, "PairSums": 400},
+            }
+    return found
+
+
+@pytest.fixture
+def published(tmp_path):
+    folder = tmp_path / "published"
+    folder.mkdir()
+    names = ("table2_average_precision", "table3_coverage", "table4_ranking_loss")
+    for name, value in zip(names, (0.9, 1.5, 0.05), strict=True):
+        (folder / f"{name}.csv").write_text(f"method,cal500,emotions,yeast\nSSFMLFS,{value},{value},{value}\n")
+    return folder
+
+
+def test_metric_tables_show_ours_beside_the_published_and_say_where_they_differ(tmp_path, published, rng):
+    case = experiment("metrics")
+    files = write_report(case, records(case, rng), tmp_path, published)
+    assert files == ["t.md", "t-ranks-scaled.png"]
+    text = (tmp_path / "t.md").read_text()
+    assert "| SSFMLFS | 0.50" in text
+    assert "[0.9]" in text
+    assert "| random | 0.60" in text
+    assert "SSFMLFS, scaled: worse than random features on 9 of 9 comparisons" in text
+    assert "SSFMLFS, yeast, scaled, average precision: ours 0.50" in text
+    assert "is worse than the published 0.9" in text
+    assert "Friedman p" in text
+    assert (tmp_path / "t-ranks-scaled.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_cell_without_records_is_a_dash(tmp_path, published, rng):
+    case = experiment("metrics")
+    some = dict(list(records(case, rng).items())[:3])
+    write_report(case, some, tmp_path, published)
+    assert "| random | - | - | - |" in (tmp_path / "t.md").read_text()
+
+
+def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
+    case = experiment("curves", labelled=(0.1, 0.4))
+    files = write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+    assert files == ["t.md", "t-scaled.png"]
+    text = (tmp_path / "t.md").read_text()
+    assert "| dataset | method | 10% | 40% |" in text
+    assert text.count("| yeast | SSFMLFS |") == 3
+
+
+def test_communication_counts_the_formula_and_what_clients_sent(tmp_path, rng):
+    wires = tuple(Method("SSFMLFS", wire, (("wire", wire),)) for wire in ("statistics", "vectors"))
+    case = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,))
+    write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+    row = (tmp_path / "t.md").read_text().splitlines()[-1]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    printed_before, printed_after = 2 * 1797 * 64 * 4 / 1e6, 2 * 1797 * 3 * 4 / 1e6
+    real_before, real_after = 30 * 64 * 4 / 1e6, 30 * 3 * 4 / 1e6
+    matrices = 8 * 64 * (100 + 400) / 1e6
+    expected = [printed_before, printed_after, real_before, real_after, 500 / 1e6, 500 / 1e6, matrices]
+    assert cells == ["digits", *(f"{value:,.2f}" for value in expected)]
+
+
+def test_published_values_are_read_by_metric_method_and_dataset(published):
+    assert published_values(published)["coverage", "SSFMLFS", "yeast"] == 1.5
+
+
+def test_a_difference_counts_when_it_is_beyond_its_standard_error():
+    def number(*values):
+        return Number(float(np.mean(values)), 0.0, dict(enumerate(values)))
+
+    ours, theirs = number(0.8, 0.7, 0.9), number(0.7, 0.6, 0.8)
+    assert compare_by_seed(ours, theirs, "average_precision") == "better than"
+    assert compare_by_seed(ours, theirs, "ranking_loss") == "worse than"
+    assert compare_by_seed(number(0.8, 0.6, 0.7), number(0.7, 0.7, 0.7), "coverage") == "no different from"
