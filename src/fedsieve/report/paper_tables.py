@@ -64,7 +64,7 @@ def _table(
         cells = []
         for dataset in experiment.datasets:
             number = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
-            theirs = published.get((metric, method.name, dataset))
+            theirs = published.get((metric, method.title, dataset))  # a variant has no published value
             ours = "-" if number is None else str(number)
             cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
         yield f"| {method.title} | " + " | ".join(cells) + " |"
