@@ -18,7 +18,7 @@ def run_without(module: str | None, *arguments: str) -> subprocess.CompletedProc
 def test_help_lists_the_commands(fedsieve):
     result = fedsieve("--help")
     assert result.code == 0
-    for command in ("demo", "select", "apply"):
+    for command in ("demo", "select", "apply", "datasets", "benchmark"):
         assert f" {command} " in result.out
 
 

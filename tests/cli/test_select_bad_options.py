@@ -79,12 +79,13 @@ def test_ranges_files_that_cannot_be_used(refusal, tables):
     assert refusal("--ranges", file).startswith(f"{file}: column 'high' holds string such as 'much'")
 
 
-@pytest.mark.parametrize(("value", "shown"), [(2, "2"), (-1, "-1"), (0.5, "0.5"), (None, "nan")])
+@pytest.mark.parametrize(("value", "shown"), [(2, "2"), (-1, "-1"), (0.5, "0.5"), (None, "a missing value")])
 def test_labels_that_are_not_0_or_1_are_named(refusal, tables, value, shown):
     server = tables.server.astype({"label_b": float})
     server.loc[server.index[4:6], "label_b"] = value
     tables.save("server.csv", server)
-    assert refusal() == f"{tables['server.csv']}: label 'label_b' must be 0 or 1; got {shown} in 2 rows."
+    rule = "label 'label_b' must be 0 or 1"
+    assert refusal() == f"{tables['server.csv']}: {rule}; got {shown} in data row 5 and in 1 others."
 
 
 def test_labels_that_are_text(refusal, tables):

@@ -1,15 +1,15 @@
 """From file names on the command line to a federation's tables, with every mismatch named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from fedsieve.arrays import Float
+from fedsieve.arrays import Int
+from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.files import SUFFIXES, numeric_columns, read_table
-from fedsieve.datasets.label_columns import label_columns
+from fedsieve.datasets.findings import label_leaks
+from fedsieve.datasets.label_columns import label_columns, zero_or_one
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.protocol import Labelled, Site
 from fedsieve.selectors.labels import read_labels
@@ -21,7 +21,7 @@ class Files:
 
     features: tuple[str, ...]
     labels: tuple[str, ...]
-    Y: Float  # (n_samples, n_labels) as in the file; `labelled.Y` has a second column where there is one label only
+    Y: Int  # (n_samples, n_labels) as in the file; `labelled.Y` has a second column where there is one label only
     labelled: Labelled
     sites: dict[str, Site]
 
@@ -34,7 +34,7 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
     features = [name for name in server.column_names if name not in label_names]
     tables = {name: read_table(path) for name, path in paths.items()}
     features = _common(features, label_names, tables, paths, shared)
-    Y = _labels(server, label_names, labeled)
+    Y = zero_or_one(numeric_columns(server, label_names, f"{labeled}, labels"), label_names, str(labeled))
     return Files(
         features=tuple(features),
         labels=tuple(label_names),
@@ -47,12 +47,9 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
     )
 
 
-def leaks(data: Files) -> Iterator[tuple[str, str]]:
+def leaks(data: Files) -> list[tuple[str, str]]:
     """Features that are identical to a label on the labelled rows."""
-    for p, feature in enumerate(data.features):
-        for t, label in enumerate(data.labels):
-            if np.array_equal(data.labelled.X[:, p], data.Y[:, t]):
-                yield feature, label
+    return label_leaks(Dataset("the labelled rows", data.labelled.X, data.Y, data.features, data.labels))
 
 
 def declared_ranges(choice: str) -> Any:
@@ -112,14 +109,3 @@ def _common(
     if not common:
         raise DataError(f"no feature is in all files; labels are {listed(labels)}, the server has {listed(features)}.")
     return common
-
-
-def _labels(server: Any, names: list[str], path: Path) -> Float:
-    values = numeric_columns(server, names, f"{path}, labels")
-    for index, name in enumerate(names):
-        wrong = ~np.isin(values[:, index], (0.0, 1.0))
-        if wrong.any():
-            raise DataError(
-                f"{path}: label {name!r} must be 0 or 1; got {values[wrong, index][0]:g} in {int(wrong.sum())} rows."
-            )
-    return values
