@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.speed import pair_sums, whole_selection
+from benchmarks.speed import learning, pair_sums, whole_selection
 from fedsieve.kernels import thread_count, warm_up
-from fedsieve.report.selection_file import versions
+from fedsieve.versions import versions
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -19,15 +19,19 @@ def main() -> None:
     warm_up()
     ratios = [*pair_sums.continuous_table(), *pair_sums.binary_table()]
     whole = whole_selection.rows()
-    console.print(_ratio_table(ratios))
-    console.print(_whole_table(whole))
+    judges = {"ratios": [*learning.classifier_table(), *learning.metrics_table()], "whole": learning.whole_rows()}
+    console.print(_ratio_table("pair sums", ratios))
+    console.print(_whole_table("whole selection, statistics", whole))
+    console.print(_ratio_table("learning", judges["ratios"]))
+    console.print(_whole_table("learning, fit and predict", judges["whole"]))
     machine = {"machine": platform.machine(), "system": platform.system(), "threads": thread_count(), **versions()}
-    RESULTS.write_text(json.dumps({"machine": machine, "ratios": ratios, "whole": whole}, indent=1) + "\n")
+    results = {"machine": machine, "ratios": ratios, "whole": whole, "learning": judges}
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     console.print(f"Kept in {RESULTS.relative_to(Path.cwd())}.")
 
 
-def _ratio_table(rows: list[dict]) -> Table:
-    table = Table("pair sums", "peer", "peer, ms", "ours, ms", "ratio", "target", title="Best of several, one run")
+def _ratio_table(what: str, rows: list[dict]) -> Table:
+    table = Table(what, "peer", "peer, ms", "ours, ms", "ratio", "target", title="Best of several, one run")
     for row in rows:
         met = "-" if row["target"] is None else f"{row['target']}x {_verdict(row['ratio'] >= row['target'])}"
         table.add_row(
@@ -41,8 +45,8 @@ def _ratio_table(rows: list[dict]) -> Table:
     return table
 
 
-def _whole_table(rows: list[dict]) -> Table:
-    table = Table("whole selection, statistics", "seconds", "target", "peak memory, MB", "target")
+def _whole_table(what: str, rows: list[dict]) -> Table:
+    table = Table(what, "seconds", "target", "peak memory, MB", "target")
     for row in rows:
         memory = "-"
         if row["target_mb"] is not None:

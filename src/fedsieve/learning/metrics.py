@@ -35,7 +35,7 @@ def average_precision(Y: Any, scores: Any, convention: str = "paper") -> float:
     precision = so_far / rank
     n_relevant = so_far[:, -1]
     of_row = np.where(hits, precision, 0.0).sum(axis=1) / np.maximum(n_relevant, 1)
-    return float(np.where((n_relevant == 0) | (n_relevant == hits.shape[1]), 1.0, of_row).mean())
+    return float(np.where(n_relevant == 0, 1.0, of_row).mean())
 
 
 def coverage(Y: Any, scores: Any, convention: str = "paper") -> float:
