@@ -5,7 +5,6 @@ With FEDSIEVE_DATA set the official splits are read, else tables of their shapes
 
 import json
 import os
-import resource
 import time
 from functools import partial
 from typing import Any
@@ -16,6 +15,7 @@ from sklearn import metrics as peers
 
 from benchmarks.speed.timing import best_of, in_fresh_process
 from fedsieve import MLkNN, metrics
+from fedsieve.experiments.memory import peak_megabytes
 
 METRICS = {
     "average_precision": peers.label_ranking_average_precision_score,
@@ -94,7 +94,7 @@ def main() -> None:
     start = time.perf_counter()
     MLkNN(10).fit(X, Y).predict(queries)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    peak = peak_megabytes()
     print(json.dumps({"seconds": seconds, "peak_mb": peak}))
 
 

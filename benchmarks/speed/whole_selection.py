@@ -1,13 +1,13 @@
 """A whole selection with Corel5k's shape, ten clients, 5000 x 499; as a module it is the process that is measured."""
 
 import json
-import resource
 import sys
 import time
 
 import numpy as np
 
 from benchmarks.speed.timing import in_fresh_process
+from fedsieve.experiments.memory import peak_megabytes
 
 TARGETS = {"0/1": (5.0, 1000.0), "continuous": (60.0, None)}
 
@@ -36,7 +36,7 @@ def main(kind: str) -> None:
     start = time.perf_counter()
     SSFMLFS(wire="statistics").fit(X[:1000], Y, clients=clients)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    peak = peak_megabytes()
     print(json.dumps({"seconds": seconds, "peak_mb": peak}))
 
 

@@ -109,5 +109,5 @@ def test_errors_name_the_rule_and_the_value():
         kernels.different_rows(Y, 3)
     with pytest.raises(ParameterError, match="irrelevant must be one of 'least', 'nonnegative'; got 'some'"):
         kernels.different_rows(Y, 1, "some")
-    with pytest.raises(DataError, match=r"labels must be \(n_samples, n_labels\); got shape \(3,\)"):
+    with pytest.raises(DataError, match=r"Y must be \(n_samples, n_labels\); got shape \(3,\)"):
         kernels.different_rows(np.ones(3), 1)

@@ -21,7 +21,7 @@ from fedsieve.kernels.degrees import ONE, fixed_degree
 from fedsieve.kernels.threads import in_order
 
 MAX_LEVELS = 16
-BLOCK = 64  # features per task
+BLOCK = 192  # features per task
 
 
 @dataclass(frozen=True, eq=False)

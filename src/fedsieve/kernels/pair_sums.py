@@ -68,7 +68,9 @@ def _from_fixed_point(upper: Int) -> Float:
 def _dense_sums(columns: Float, cut: Float, by_similarity: bool, n_threads: int | None) -> Int:
     levels = counts.find_levels(columns, cut, by_similarity)
     by_counts = levels.counted()
-    by_rows = np.delete(np.arange(len(columns)), by_counts)
+    compared = np.ones(len(columns), dtype=bool)
+    compared[by_counts] = False
+    by_rows = np.flatnonzero(compared)
     order = np.concatenate([by_rows, by_counts])
     if len(by_rows):
         # Works in blocks of four, so it may meet a few of the counted pairs too, with the same result.
