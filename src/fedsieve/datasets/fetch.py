@@ -105,7 +105,7 @@ def _reason(error: Exception) -> str:
 
 def _pooch() -> Any:
     try:
-        import pooch  # type: ignore[import-untyped]
+        import pooch
     except ImportError:
         raise extra_needed("datasets.load", "pooch", "data") from None
     return pooch

@@ -73,6 +73,8 @@ def pick_least_similar(similarity: Float, rows: Int, n_neighbors: int, irrelevan
 def most_similar(similarity: ArrayLike, n_neighbors: int) -> Int:
     """ST(x_i), the same-class sample set of each row: its `n_neighbors` most similar rows, itself excluded.
 
+    Rounding and ties as in `least_similar`. `similarity` is (n_samples, n_samples); returns (n_samples, n_neighbors).
+
     >>> most_similar([[1, 0.2, -0.5], [0.2, 1, 0.2], [-0.5, 0.2, 1]], 1).ravel()
     array([1, 0, 1])
     """
@@ -94,6 +96,8 @@ def neighbor_lower_approximation(R: ArrayLike, different: Int) -> Float:
 
 def neighbor_upper_approximation(R: ArrayLike, same: Int) -> Float:
     """k-nearest-neighbour upper approximation, Equation 11: (1/k) Σ_j R(x_i, x_j), x_j in ST(x_i).
+
+    R has shape (n_samples, n_samples), `same` (n_samples, n_neighbors). Returns (n_samples,).
 
     >>> neighbor_upper_approximation([[1, 0.75], [0.75, 1]], np.array([[1], [0]]))
     array([0.75, 0.75])
@@ -144,6 +148,8 @@ def dependency(
 
 def soft_decisions(R: ArrayLike, Y: ArrayLike) -> Float:
     """Fuzzy decisions Ỹ_il = Σ_j R_ij Y_jl / Σ_j R_ij: the share of x_i's class, under all features, with label l.
+
+    R has shape (n_samples, n_samples), Y (n_samples, n_labels). Returns (n_samples, n_labels).
 
     >>> soft_decisions([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], [[1, 0], [0, 1], [0, 1]]).round(3)
     array([[0.667, 0.333],

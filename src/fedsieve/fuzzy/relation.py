@@ -55,7 +55,9 @@ def relation(x: ArrayLike, radius: float, kind: str = "distance", *, nominal: bo
 
 
 def membership(difference: ArrayLike, radius: ArrayLike, kind: str = "distance") -> Float:
-    """Equation 3 for given differences δ >= 0, element by element; `radius` broadcasts against them.
+    """Equation 3 for given differences δ >= 0 of any shape, element by element; `radius` broadcasts against them.
+
+    Returns the broadcast shape.
 
     >>> membership([0.0, 0.25, 0.5], radius=0.25)
     array([1.  , 0.75, 0.  ])

@@ -24,6 +24,8 @@ def lower_approximation(R: ArrayLike, A: ArrayLike) -> Float:
 def upper_approximation(R: ArrayLike, A: ArrayLike) -> Float:
     """Upper approximation of the fuzzy set A, Equation 2: sup_y min(R(x, y), A(y)).
 
+    R has shape (n_samples, n_samples), A (n_samples,) with entries in [0, 1]. Returns (n_samples,).
+
     >>> upper_approximation([[1, 0.75, 0], [0.75, 1, 0], [0, 0, 1]], [1, 0, 1])
     array([1.  , 0.75, 1.  ])
     """

@@ -1,5 +1,6 @@
 """Selectors that know nothing of labels, to measure the others by: all features, random ones, those that vary most."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -32,8 +33,9 @@ class _Control(RankingSelector):
     def _n_kept(self, k: int) -> int:
         return k
 
+    @abstractmethod
     def _scores(self, X: Float) -> Float:
-        raise NotImplementedError
+        """One number per feature, larger is better."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
