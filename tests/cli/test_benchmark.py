@@ -48,11 +48,22 @@ def test_experiments_of_one_folder_share_what_they_have_in_common(fedsieve, conf
 
 
 def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
-    (tmp_path / "results").mkdir()
     result = fedsieve("benchmark", config, "--report-only")
+    assert result.code == 2
+    assert "records.jsonl: holds no records; run without --report-only" in result.message
+    assert fedsieve("benchmark", config).code == 0
+    records = (tmp_path / "results" / "records.jsonl").read_bytes()
+    config.write_text(CONFIG.replace("seeds = [0]", "seeds = [0, 1]"))
+    assert fedsieve("benchmark", config, "--report-only").code == 0
+    assert (tmp_path / "results" / "records.jsonl").read_bytes() == records
+
+
+def test_a_method_that_does_not_exist_yet_has_no_row(fedsieve, config, tmp_path):
+    config.write_text(CONFIG + '\n[[method]]\nname = "GRMFS"\n')
+    result = fedsieve("benchmark", config)
     assert result.code == 0
-    assert "| SSFMLFS | - |" in (tmp_path / "results" / "small.md").read_text()
-    assert not (tmp_path / "results" / "records.jsonl").exists()
+    assert "Small: no row for GRMFS, not implemented yet." in result.out
+    assert "GRMFS" not in (tmp_path / "results" / "small.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -60,7 +71,10 @@ def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
     [
         (("seeds", "seed"), "unknown key 'seed'. Did you mean 'seeds'?"),
         (("digits", "mnist"), "mnist"),
-        (('"largest deviation"', '"magic"'), "no method 'magic'"),
+        (
+            ('"largest deviation"', '"largest deviatio"'),
+            "no method 'largest deviatio'. Did you mean 'largest deviation'?",
+        ),
         (("k = { digits = 10 }", "k = { digits = 65 }"), "n_features=64"),
         (("n_clients = 3", "n_clients = 5000"), "Take fewer clients"),
         (("n_clients = 3", "alpha = 0"), "alpha must be a positive number"),

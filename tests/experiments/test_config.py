@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from fedsieve.errors import ParameterError
+from fedsieve.experiments import config
 from fedsieve.experiments.config import Run, read_experiment
 
 GOOD = """
 title = "A table"
-kind = "metrics"
+kind = "curves"
 datasets = ["digits", "yeast"]
 k = { yeast = 31 }
 labelled = [0.1, 0.2]
@@ -72,16 +73,34 @@ def test_the_key_is_stable_and_depends_on_everything():
     assert len({run.key(), *(other.key() for other in others)}) == 13
 
 
+def test_records_of_an_older_generation_of_the_code_do_not_count(monkeypatch):
+    before = Run("yeast", "SSFMLFS").key()
+    monkeypatch.setattr(config, "GENERATION", config.GENERATION + 1)
+    assert Run("yeast", "SSFMLFS").key() != before
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (("seeds =", "seedz ="), "unknown key 'seedz'. Did you mean 'seeds'?"),
         (("n_clients", "nclients"), "unknown key 'nclients'. Did you mean 'n_clients'?"),
         (("parameters =", "params ="), r"\[\[method\]\] unknown key 'params'. Did you mean 'parameters'?"),
-        (('kind = "metrics"', 'kind = "table"'), "kind must be one of 'metrics', 'curves', 'communication'"),
+        (('kind = "curves"', 'kind = "table"'), "kind must be one of 'metrics', 'curves', 'communication'"),
         (('title = "A table"', ""), "the key 'title' is missing"),
         (('name = "random"', ""), r"a \[\[method\]\] has no name"),
         (('["scaled"]', '["scaled'), "is no valid TOML"),
+        (("k = { yeast = 31 }", "k = { yeas = 31 }"), "k names no dataset 'yeas'; there are 'cal500'"),
+        (('"yeast"]', '"mnist"]'), "datasets names no dataset 'mnist'"),
+        (("labelled = [0.1, 0.2]", "labelled = 0.2"), "labelled must be a list of shares between 0 and 1; got 0.2"),
+        (("labelled = [0.1, 0.2]", "labelled = [1.5]"), "labelled must be a list of shares"),
+        (('kind = "curves"', 'kind = "metrics"'), "kind 'metrics' takes one labelled share"),
+        (("n_clients = 4", 'n_clients = "ten"'), "n_clients must be a whole number of at least 2; got 'ten'"),
+        (("n_clients = 4", "alpha = 0"), "alpha must be a positive number; got 0"),
+        (("n_clients = 4", 'alpha = "x"'), "alpha must be a positive number"),
+        (("n_clients = 4", "distances = [1, -1]"), "distances must be a list of positive numbers"),
+        (('["scaled"]', '"scaled"'), 'scaling must be a list of "scaled" and "raw"'),
+        (("k = { yeast = 31 }", "k = { yeast = 0 }"), "k must be a table"),
+        (("[0, 1, 2]", "[0.5]"), "seeds must be a list of whole numbers"),
     ],
 )
 def test_a_mistake_is_named(write, change, message):

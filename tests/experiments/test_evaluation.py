@@ -50,6 +50,8 @@ def test_the_record_says_what_was_done_and_measured():
     assert record["k"] == len(record["selected"]) == 20
     assert set(record["metrics"]) == {"scaled", "raw"}
     assert record["bytes"]["PairSums"] > 0
+    assert sum(record["client_bytes"].values()) == sum(record["bytes"].values())
+    assert list(record["client_bytes"]) == [f"client-{i:02d}" for i in range(5)]
     assert record["peak_mb"] > 1
     assert set(record["seconds"]) == {"select", "classify"}
     assert "fedsieve" in record["versions"]

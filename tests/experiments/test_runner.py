@@ -3,6 +3,7 @@
 import pytest
 
 from fedsieve.errors import ParameterError
+from fedsieve.experiments import runner
 from fedsieve.experiments.config import Experiment, Method, Run
 from fedsieve.experiments.records import Records
 from fedsieve.experiments.runner import compute, pending
@@ -52,3 +53,27 @@ def test_an_unknown_method_is_named_before_any_work(tmp_path):
     with pytest.raises(ParameterError, match="no method 'magic'; there are 'SSFMLFS'"):
         compute([Run("digits", "all features"), Run("digits", "magic")], records)
     assert not records.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Run("digits", "SSFMLFS", k=65), "k of 'digits' must be at most n_features=64; got 65"),
+        (Run("digits", "SSFMLFS", n_clients=2000), "Take fewer clients"),
+        (Run("digits", "SSFMLFS", (("relatio", "x"),)), "SSFMLFS has no parameter 'relatio'"),
+    ],
+)
+def test_a_run_that_cannot_be_done_is_found_before_any_work(tmp_path, wrong, message):
+    records = Records(tmp_path / "records.jsonl")
+    with pytest.raises(ParameterError, match=message):
+        compute([Run("digits", "all features"), wrong], records)
+    assert not records.path.exists()
+
+
+def test_what_another_process_wrote_in_the_meantime_is_not_computed_again(tmp_path, monkeypatch):
+    records = Records(tmp_path / "records.jsonl")
+    runs = pending(SMALL, records)
+    for run in runs:
+        records.append({"key": run.key(), "metrics": {}})
+    monkeypatch.setattr(runner, "evaluate", lambda run: pytest.fail(f"computed {run}"))
+    compute(runs, records)

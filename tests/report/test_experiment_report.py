@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment, Method
 from fedsieve.experiments.summary import Number
 from fedsieve.report.experiment_report import write_report
@@ -35,7 +36,7 @@ def records(experiment, rng):
                 "metrics": {"scaled": {name: value * noise for name, value in values.items()}},
                 "rows": {"clients": [10, 20], "server": 5, "test": 7},
                 "k": 3,
-                "bytes": {"AskRanges": 999, "Ranges": 100, "PairSums": 400},
+                "client_bytes": {"client-0": 500, "client-1": 700},
             }
     return found
 
@@ -79,23 +80,47 @@ def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
     text = (tmp_path / "t.md").read_text()
     assert "| dataset | method | 10% | 40% |" in text
     assert text.count("| yeast | SSFMLFS |") == 3
+    assert "## Coverage ↓, scaled features" in text
 
 
 def test_communication_counts_the_formula_and_what_clients_sent(tmp_path, rng):
     wires = tuple(Method("SSFMLFS", wire, (("wire", wire),)) for wire in ("statistics", "vectors"))
     case = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,))
     write_report(case, records(case, rng), tmp_path, tmp_path / "none")
-    row = (tmp_path / "t.md").read_text().splitlines()[-1]
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    printed_before, printed_after = 2 * 1797 * 64 * 4 / 1e6, 2 * 1797 * 3 * 4 / 1e6
-    real_before, real_after = 30 * 64 * 4 / 1e6, 30 * 3 * 4 / 1e6
-    matrices = 8 * 64 * (100 + 400) / 1e6
-    expected = [printed_before, printed_after, real_before, real_after, 500 / 1e6, 500 / 1e6, matrices]
-    assert cells == ["digits", *(f"{value:,.2f}" for value in expected)]
+    printed, real = [2 * 1797 * width * 4 for width in (64, 3)], [30 * width * 4 for width in (64, 3)]
+    added = [real[1] + own for own in (1200, 1200, 8 * 64 * (100 + 400))]
+    text = (tmp_path / "t.md").read_text()
+    assert cells_of(text, "digits") == [f"{value / 1e6:,.2f}" for value in [*printed, *real, *added]]
+    assert "with `statistics`, selecting and then sending the selected features is cheaper" in text
+    assert "on 1 of 1 datasets: digits." in text
+    assert "with `matrices`" in text
+    assert "on 0 of 1 datasets." in text
+
+
+def test_distances_weigh_the_clients(tmp_path, rng):
+    wires = (Method("SSFMLFS", "statistics", (("wire", "statistics"),)),)
+    case = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,), distances=(1.0, 1000.0))
+    write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+    held = 10 + 1000 * 20
+    expected = [1001 * 1797 * 64 * 4, 1001 * 1797 * 3 * 4, held * 64 * 4, held * 3 * 4]
+    expected += [held * 3 * 4 + 500 + 1000 * 700, held * 3 * 4 + 8 * 64 * (100 + 1000 * 400)]
+    text = (tmp_path / "t.md").read_text()
+    assert cells_of(text, "digits") == [f"{value / 1e6:,.2f}" for value in expected]
+    wrong = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,), distances=(1.0,))
+    with pytest.raises(ParameterError, match="1 distances for 2 clients"):
+        write_report(wrong, records(wrong, rng), tmp_path, tmp_path / "none")
+
+
+def cells_of(text, dataset):
+    row = next(line for line in text.splitlines() if line.startswith(f"| {dataset} |"))
+    return [cell.strip() for cell in row.strip("|").split("|")][1:]
 
 
 def test_published_values_are_read_by_metric_method_and_dataset(published):
     assert published_values(published)["coverage", "SSFMLFS", "yeast"] == 1.5
+    federated = "method,average_precision,coverage,ranking_loss\nFMLFS,0.7534,6.4199,0.1732\n"
+    (published / "table7_yeast_federated.csv").write_text(federated)
+    assert published_values(published)["ranking_loss", "FMLFS", "yeast"] == 0.1732
 
 
 def test_a_difference_counts_when_it_is_beyond_its_standard_error():

@@ -1,5 +1,7 @@
 """`fedsieve benchmark`: run an experiment's configurations, resume where it stopped, write its tables and figures."""
 
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,7 @@ from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment, read_experiment
 from fedsieve.experiments.records import Record, Records
 from fedsieve.experiments.runner import compute, pending
+from fedsieve.methods import registry
 from fedsieve.report.experiment_report import write_report
 
 EXAMPLE = """Run experiments from TOML files; what is recorded already is not computed
@@ -38,7 +41,7 @@ def benchmark(
     """Run experiments; the help text is EXAMPLE."""
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
-    experiments = {path: read_experiment(path) for path in configs}
+    experiments = {path: _implemented(read_experiment(path)) for path in configs}
     if not report_only:
         prepare_kernels()
     for path, experiment in experiments.items():
@@ -46,11 +49,26 @@ def benchmark(
         records = Records(folder / RECORDS)
         if not report_only:
             _compute(experiment, records, jobs)
-        files = write_report(experiment, records.read(), folder, path.parent / "published")
+        found = records.read()
+        if not found:
+            raise ParameterError(f"{records.path}: holds no records; run without --report-only.")
+        files = write_report(experiment, found, folder, path.parent / "published")
         say(f"{experiment.title}: {', '.join(str(folder / name) for name in files)}")
 
 
 benchmark.__doc__ = EXAMPLE
+
+
+def _implemented(experiment: Experiment) -> Experiment:
+    """The experiment without the methods that do not exist yet; a misspelt name is an error."""
+    known = registry()
+    absent = [method.name for method in experiment.methods if method.name not in known]
+    for name in absent:
+        if nearest := get_close_matches(name, known, n=1, cutoff=0.9):
+            raise ParameterError(f"{experiment.name}: no method {name!r}. Did you mean {nearest[0]!r}?")
+    if absent:
+        say(f"{experiment.title}: no row for {', '.join(absent)}, not implemented yet.")
+    return replace(experiment, methods=tuple(method for method in experiment.methods if method.name in known))
 
 
 def _compute(experiment: Experiment, records: Records, jobs: int) -> None:

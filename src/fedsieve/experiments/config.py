@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fedsieve.errors import ParameterError, not_one_of
+from fedsieve.experiments.content import check_content
 
 CHOICES = {
     "split": ("random", "official"),
@@ -18,6 +19,8 @@ CHOICES = {
     "classifier_labels": ("all", "server"),
 }
 SCALINGS = ("scaled", "raw")
+GENERATION = 1
+"""Raise this when a change of the code changes results: older records then no longer count."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,9 @@ class Run:
                 raise not_one_of("experiment", "scaling", SCALINGS, scaling)
 
     def key(self) -> str:
-        """The hash of everything that decides the result."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:20]
+        """The hash of everything that decides the result, the generation of our code included."""
+        content = json.dumps({**asdict(self), "generation": GENERATION}, sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Experiment:
     seeds: tuple[int, ...]
     labelled: tuple[float, ...] = (0.2,)
     k: Mapping[str, int] = field(default_factory=dict)
+    distances: tuple[float, ...] = ()  # D_i of the communication cost, per client; empty: 1
     settings: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -114,6 +119,7 @@ def read_experiment(path: Path) -> Experiment:
             raise ParameterError(f"{path}: the key {needed!r} is missing.")
     if content["kind"] not in KINDS:
         raise not_one_of(str(path), "kind", KINDS, content["kind"])
+    check_content(path, content)
     settings = {name: content[name] for name in SETTINGS if name in content}
     if "scaling" in settings:
         settings["scaling"] = tuple(settings["scaling"])
@@ -126,6 +132,7 @@ def read_experiment(path: Path) -> Experiment:
         seeds=tuple(content["seeds"]),
         labelled=tuple(content.get("labelled", (0.2,))),
         k=content.get("k", {}),
+        distances=tuple(content.get("distances", ())),
         settings=tuple(settings.items()),
     )
 

@@ -2,18 +2,20 @@
 
 import time
 from dataclasses import asdict, dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int, dense
 from fedsieve.datasets import Dataset, load, load_digits, partition
-from fedsieve.errors import ParameterError
+from fedsieve.errors import ParameterError, listed
 from fedsieve.experiments.config import Run
 from fedsieve.experiments.memory import peak_megabytes, reset_peak
 from fedsieve.learning import MLkNN, metrics
 from fedsieve.methods import Entry, registry
-from fedsieve.protocol import bytes_by_kind
+from fedsieve.protocol import Entry as Said
+from fedsieve.protocol import bytes_by_client, bytes_by_kind
 from fedsieve.versions import versions
 
 TEST_SHARE = 0.3
@@ -43,11 +45,12 @@ def evaluate(run: Run) -> dict[str, Any]:
     X, rows = dense(data.X), deal_out(run, data)
     reset_peak()
     start = time.perf_counter()
-    orders, k, n_bytes = _select(run, entry, data, X, rows)
+    orders, k, transcript = _select(run, entry, data, X, rows)
     seconds = {"select": time.perf_counter() - start}
     start = time.perf_counter()
     measured = {scaling: _measure(run, data, X, rows, orders, k, scaling) for scaling in run.scaling}
     seconds["classify"] = time.perf_counter() - start
+    n_bytes, client_bytes = bytes_by_kind(transcript), bytes_by_client(transcript)
     return {
         "key": run.key(),
         "run": asdict(run),
@@ -58,6 +61,7 @@ def evaluate(run: Run) -> dict[str, Any]:
         "seconds": seconds,
         "peak_mb": peak_megabytes(),
         "bytes": n_bytes,
+        "client_bytes": client_bytes,
         "versions": versions(),
     }
 
@@ -73,6 +77,18 @@ def known_method(name: str) -> Entry:
     if name not in methods:
         raise ParameterError(f"experiment: no method {name!r}; there are {', '.join(map(repr, methods))}.")
     return methods[name]
+
+
+def check_run(run: Run) -> None:
+    """Find out whether a run can be done at all, without doing it."""
+    data, entry = load_by_name(run.dataset), known_method(run.method)
+    deal_out(run, data)
+    n_features = data.X.shape[1]
+    if run.k is not None and run.k > n_features:
+        raise ParameterError(f"experiment: k of {run.dataset!r} must be at most n_features={n_features}; got {run.k}.")
+    unknown = [name for name, _ in run.parameters if name not in signature(entry.factory).parameters]
+    if unknown:
+        raise ParameterError(f"experiment: {run.method} has no parameter {listed(unknown)}.")
 
 
 def deal_out(run: Run, data: Dataset) -> Rows:
@@ -92,8 +108,8 @@ def deal_out(run: Run, data: Dataset) -> Rows:
     return Rows(train, test, train[labelled], [train[others[part]] for part in parts])
 
 
-def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tuple[list[Int], int, dict[str, int]]:
-    """The orders to measure (several for random features), how many features to keep, and bytes by message."""
+def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tuple[list[Int], int, tuple[Said, ...]]:
+    """The orders to measure (several for random features), how many features to keep, and what was said."""
     parameters = {**dict(run.parameters), "n_features_to_select": run.k}
     if entry.name == "random":
         draws = [entry.factory(**parameters, random_state=1000 * run.seed + draw) for draw in range(N_RANDOM_DRAWS)]
@@ -109,7 +125,7 @@ def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tupl
     else:
         fitted = [entry.factory(**parameters).fit(X[rows.train], data.Y[rows.train])]
     k = int(fitted[0].support_.sum())
-    return [selector.order_ for selector in fitted], k, bytes_by_kind(getattr(fitted[0], "transcript_", ()))
+    return [selector.order_ for selector in fitted], k, getattr(fitted[0], "transcript_", ())
 
 
 def _measure(

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from threadpoolctl import threadpool_limits
 
 from fedsieve.experiments.config import Experiment, Run
-from fedsieve.experiments.evaluation import evaluate, known_method
+from fedsieve.experiments.evaluation import check_run, evaluate
 from fedsieve.experiments.records import Record, Records
 from fedsieve.kernels.threads import VARIABLE, thread_count
 
@@ -25,20 +25,25 @@ def compute(
 ) -> None:
     """Evaluate the runs, each record written as soon as it is there; `tell` hears of each."""
     waiting = list(runs)
-    for name in {run.method for run in waiting}:
-        known_method(name)  # an unknown one is an error before any work
+    for run in {(run.dataset, run.method, run.parameters, run.labelled): run for run in waiting}.values():
+        check_run(run)  # a mistake is an error before any work
     if jobs == 1:
         for run in waiting:
-            _keep(evaluate(run), records, tell)
+            _keep(_evaluate(run, records), records, tell)
         return
     # The heavy parts are threaded; processes share the cores among them.
     threads = max(1, thread_count() // jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,))
     try:
-        for done in as_completed([pool.submit(evaluate, run) for run in waiting]):
+        for done in as_completed([pool.submit(_evaluate, run, records) for run in waiting]):
             _keep(done.result(), records, tell)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _evaluate(run: Run, records: Records) -> Record:
+    """The record of a run; another process may have written it in the meantime."""
+    return records.read().get(run.key()) or evaluate(run)
 
 
 def _keep(record: Record, records: Records, tell: Callable[[Record], None]) -> None:

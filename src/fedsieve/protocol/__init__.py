@@ -7,7 +7,7 @@ from fedsieve.protocol.client import Client, Site
 from fedsieve.protocol.cohort import Ask, BadReplyError, Replies, Talk
 from fedsieve.protocol.plan import Labelled, Plan
 from fedsieve.protocol.server import SERVER, Selection, federated_selection
-from fedsieve.protocol.transcript import Entry, bytes_by_kind
+from fedsieve.protocol.transcript import Entry, bytes_by_client, bytes_by_kind
 
 __all__ = [
     "SERVER",
@@ -21,6 +21,7 @@ __all__ = [
     "Selection",
     "Site",
     "Talk",
+    "bytes_by_client",
     "bytes_by_kind",
     "federated_selection",
 ]

@@ -15,6 +15,18 @@ class Entry(NamedTuple):
     n_bytes: int
 
 
+def bytes_by_client(transcript: Iterable[Entry], server: str = "server") -> dict[str, int]:
+    """The bytes that went to and from each client.
+
+    >>> bytes_by_client([Entry(1, "server", "a", "AskRanges", 50), Entry(1, "a", "server", "Ranges", 80)])
+    {'a': 130}
+    """
+    total: dict[str, int] = defaultdict(int)
+    for entry in transcript:
+        total[entry.receiver if entry.sender == server else entry.sender] += entry.n_bytes
+    return dict(total)
+
+
 def bytes_by_kind(transcript: Iterable[Entry]) -> dict[str, int]:
     """The bytes of all messages, added up per kind.
 

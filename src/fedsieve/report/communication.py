@@ -2,55 +2,78 @@
 
 from collections.abc import Iterator
 
+from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.records import Record
 
-BITS = 32
-SERVER_MESSAGES = ("AskRanges", "AskMoments", "AskPairSums", "AskProducts", "AskRelations")
+BYTES = 4  # b = 32 bits per value
 
 
-def communication_table(experiment: Experiment, records: dict[str, Record], widths: dict[str, tuple[int, int]]) -> str:
-    """The published formula Σ_i D_i N_i F_i b three ways, with D_i = 1 and b = 32 bits, in megabytes.
+def communication_table(experiment: Experiment, records: dict[str, Record], shapes: dict[str, tuple[int, int]]) -> str:
+    """The published formula Σ_i D_i N_i F_i b, with and without the selection's own bytes, in megabytes.
 
-    `widths` has (rows, features) of each dataset. "As printed" every client is counted with all rows of the dataset, as
-    the paper's table does; "real" counts the rows that the clients hold.
+    `shapes` has (rows, features) of each dataset. "Printed" counts every client with all rows of the dataset, as the
+    paper's table does; "real" counts the rows that the clients hold. D_i is 1 unless the experiment has `distances`.
     """
+    wires = [method.title for method in experiment.methods]
+    rows = list(_rows(experiment, records, shapes))
+    header = ["dataset", "printed, before", "printed, after", "real, before", "real, after"]
+    header += [f"real, after + {wire}" for wire in [*wires, "matrices"]]
+    given = f"D_i = {list(experiment.distances)}" if experiment.distances else "D_i = 1"
     lines = [
         f"# {experiment.title}",
         "",
-        "The formula Σ_i D_i N_i F_i b with D_i = 1 and b = 32 bits, in MB. As printed, each of the ten clients counts "
-        "with all rows of the dataset; real N_i are the rows a client holds. The selection's own bytes are what all "
-        "clients sent (measured; `matrices` by its size, 8 d Σ N_i²).",
+        f"The formula Σ_i D_i N_i F_i b with {given} and b = 32 bits, in MB. As printed, each client counts with all "
+        "rows of the dataset; real N_i are the rows a client holds. The last columns add the selection's own bytes, to "
+        "and from the clients: measured for the recorded wire forms; `matrices` by the size of its values, 8 d N_i².",
         "",
-        "| dataset | printed, before | printed, after | real, before | real, after | "
-        + " | ".join(f"selection, {method.title}" for method in experiment.methods)
-        + " | selection, matrices |",
-        "|---|" + "---|" * (5 + len(experiment.methods)),
+        "| " + " | ".join(header) + " |",
+        "|---|" + "---|" * (len(header) - 1),
+        *(f"| {dataset} | " + " | ".join(f"{cell / 1e6:,.2f}" for cell in cells) + " |" for dataset, cells in rows),
+        "",
+        "In words:",
+        "",
+        *(f"- {sentence}" for sentence in _in_words(rows, [*wires, "matrices"])),
+        "",
     ]
-    return "\n".join([*lines, *_rows(experiment, records, widths), ""])
+    return "\n".join(lines)
 
 
-def _rows(experiment: Experiment, records: dict[str, Record], widths: dict[str, tuple[int, int]]) -> Iterator[str]:
+def _rows(
+    experiment: Experiment, records: dict[str, Record], shapes: dict[str, tuple[int, int]]
+) -> Iterator[tuple[str, list[float]]]:
     for dataset in experiment.datasets:
-        n_rows, n_features = widths[dataset]
-        found = [
-            records.get(run.key())
-            for method in experiment.methods
-            for run in experiment.runs(method)
-            if run.dataset == dataset
-        ]
-        if any(record is None for record in found):
+        n_rows, n_features = shapes[dataset]
+        runs = [run for method in experiment.methods for run in experiment.runs(method) if run.dataset == dataset]
+        found = [records[run.key()] for run in runs if run.key() in records]
+        if len(found) < len(runs):
             continue
-        known = [record for record in found if record is not None]
-        clients, k = known[0]["rows"]["clients"], known[0]["k"]
-        printed = [len(clients) * n_rows * width * BITS / 8 for width in (n_features, k)]
-        real = [sum(clients) * width * BITS / 8 for width in (n_features, k)]
-        selection = [_sent(record) for record in known]
-        matrices = sum(8 * n_features * n**2 for n in clients)
-        cells = [*printed, *real, *selection, matrices]
-        yield f"| {dataset} | " + " | ".join(f"{cell / 1e6:,.2f}" for cell in cells) + " |"
+        clients, k = found[0]["rows"]["clients"], found[0]["k"]
+        distances = _distances(experiment, len(clients))
+        printed = [sum(distances) * n_rows * width * BYTES for width in (n_features, k)]
+        held = sum(d * n for d, n in zip(distances, clients, strict=True))
+        before, after = held * n_features * BYTES, held * k * BYTES
+        spent = [_weighted(record["client_bytes"], distances) for record in found]
+        spent.append(sum(d * 8 * n_features * n**2 for d, n in zip(distances, clients, strict=True)))
+        yield dataset, [*printed, before, after, *(after + own for own in spent)]
 
 
-def _sent(record: Record) -> int:
-    """What all clients together sent."""
-    return sum(n_bytes for kind, n_bytes in record["bytes"].items() if kind not in SERVER_MESSAGES)
+def _distances(experiment: Experiment, n_clients: int) -> list[float]:
+    distances = list(experiment.distances) or [1.0] * n_clients
+    if len(distances) != n_clients:
+        raise ParameterError(f"{experiment.name}: {len(distances)} distances for {n_clients} clients; give one each.")
+    return distances
+
+
+def _weighted(client_bytes: dict[str, int], distances: list[float]) -> float:
+    """Bytes to and from the clients, each by its distance; clients are numbered in the order of their names."""
+    return sum(d * client_bytes[name] for d, name in zip(distances, sorted(client_bytes), strict=True))
+
+
+def _in_words(rows: list[tuple[str, list[float]]], wires: list[str]) -> Iterator[str]:
+    for column, wire in enumerate(wires, start=4):
+        cheaper = [dataset for dataset, cells in rows if cells[column] < cells[2]]
+        yield (
+            f"with `{wire}`, selecting and then sending the selected features is cheaper than sending all features on "
+            f"{len(cheaper)} of {len(rows)} datasets{': ' * bool(cheaper)}{', '.join(cheaper)}."
+        )

@@ -1,5 +1,6 @@
 """An experiment's records as files to read: which tables and figures each kind of experiment has."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from fedsieve.datasets.files import write_atomically
@@ -43,22 +44,22 @@ def _curves(
         files.append(f"{experiment.name}-{scaling}.png")
         draw_curves(experiment, numbers, scaling, folder / files[-1])
     lines = [f"# {experiment.title}", "", *(f"![{name}]({name})" for name in files), ""]
-    for metric, title in TITLES.items():
-        lines += [
-            f"## {title}",
-            "",
-            "| dataset | method | " + " | ".join(f"{s:.0%}" for s in experiment.labelled) + " |",
-        ]
-        lines.append("|---|---|" + "---|" * len(experiment.labelled))
-        for dataset in experiment.datasets:
-            for method in experiment.methods:
-                cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labelled]
-                values = " | ".join("-" if cell is None else str(cell) for cell in cells)
-                lines.append(f"| {dataset} | {method.title} | {values} |")
-        lines.append("")
+    for scaling in experiment.scalings:
+        for metric, title in TITLES.items():
+            lines += [f"## {title}, {scaling} features", "", *_curve_table(experiment, numbers, scaling, metric), ""]
     text = "\n".join(lines)
     write_atomically(folder / f"{experiment.name}.md", lambda file: file.write_text(text, encoding="utf-8"))
     return [f"{experiment.name}.md", *files]
+
+
+def _curve_table(experiment: Experiment, numbers: dict[Cell, Number], scaling: str, metric: str) -> Iterator[str]:
+    yield "| dataset | method | " + " | ".join(f"{share:.0%}" for share in experiment.labelled) + " |"
+    yield "|---|---|" + "---|" * len(experiment.labelled)
+    for dataset in experiment.datasets:
+        for method in experiment.methods:
+            cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labelled]
+            values = " | ".join("-" if cell is None else str(cell) for cell in cells)
+            yield f"| {dataset} | {method.title} | {values} |"
 
 
 def _communication(
@@ -84,6 +85,14 @@ def _significance_text(found: dict[str, Comparison], scaling: str) -> str:
             f"- {TITLES[metric]}: mean ranks {', '.join(f'{title} {rank:.1f}' for rank, title in ranks)}; "
             f"Friedman p = {comparison.friedman_p:.3g}. Wilcoxon against the best: "
             + ", ".join(f"{title} p = {p:.3g}" for title, p in comparison.wilcoxon_p.items())
-            + "."
+            + f". Nemenyi: {_told_apart(comparison)}."
         )
     return "\n".join(lines) + "\n"
+
+
+def _told_apart(comparison: Comparison) -> str:
+    """The pairs of methods that Nemenyi's test tells apart at 5 %."""
+    titles, p = comparison.titles, comparison.nemenyi_p
+    pairs = [(a, b) for a in range(len(titles)) for b in range(a + 1, len(titles)) if p[a, b] < 0.05]
+    told = [f"{titles[a]} and {titles[b]} differ (p = {p[a, b]:.3g})" for a, b in pairs]
+    return ", ".join(told) or "no two methods differ at 5 %"

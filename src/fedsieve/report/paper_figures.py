@@ -50,10 +50,11 @@ def draw_critical_differences(comparisons: dict[str, Comparison], path: Path) ->
     panels = figure.subplots(len(comparisons), 1, squeeze=False)[:, 0]
     for axes, (metric, found) in zip(panels, comparisons.items(), strict=True):
         ranks = dict(zip(found.titles, found.mean_ranks, strict=True))
+        colours = {title: f"C{index}" for index, title in enumerate(found.titles)}
         p_values = pandas.DataFrame(found.nemenyi_p, index=found.titles, columns=found.titles)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plotting library warns of its own dependencies
-            scikit_posthocs.critical_difference_diagram(ranks, p_values, ax=axes)
+            scikit_posthocs.critical_difference_diagram(ranks, p_values, ax=axes, color_palette=colours)
         axes.set_title(f"{TITLES[metric]}: Friedman p = {found.friedman_p:.3g}", fontsize=10)
     _save(figure, path)
 

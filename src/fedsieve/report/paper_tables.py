@@ -13,6 +13,7 @@ PUBLISHED = {
     "coverage": "table3_coverage.csv",
     "ranking_loss": "table4_ranking_loss.csv",
 }
+FEDERATED = "table7_yeast_federated.csv"
 TITLES = {"average_precision": "Average precision ↑", "coverage": "Coverage ↓", "ranking_loss": "Ranking loss ↓"}
 
 
@@ -24,6 +25,11 @@ def published_values(folder: Path) -> dict[tuple[str, str, str], float]:
             for row in csv.DictReader(stream):
                 method = row.pop("method")
                 values.update({(metric, method, dataset): float(text) for dataset, text in row.items()})
+    if (folder / FEDERATED).exists():
+        with (folder / FEDERATED).open(newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                method = row.pop("method")
+                values.update({(metric, method, "yeast"): float(text) for metric, text in row.items()})
     return values
 
 
