@@ -236,11 +236,6 @@ def test_a_label_that_the_file_does_not_have_is_named(write):
         ("30,1", "30,2", "line 10: the value '2' is none of those that the header declares for its attribute."),
         ("30,1", "30,'1", "line 10: is no ARFF: "),
         ("30,1,a", "30,1,'\\q'", "line 10: is no ARFF: "),
-        (
-            "old {0,1}",
-            "ill {0,1}",
-            "line 8: declares an attribute whose name is taken already: '@attribute ill {0,1}'.",
-        ),
         ("age NUMERIC", "age DATE", "line 4: '@ATTRIBUTE age DATE' must be like @attribute NAME numeric, or NAME {"),
         ("age NUMERIC", "", "line 4: "),
         ("RELATION patients", "RELATION two words", "line 2: a relation's name with blanks or commas needs quotes: "),
@@ -324,3 +319,14 @@ def test_the_missing_package_is_named_with_its_extra(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "arff", None)
     with pytest.raises(MissingExtraError, match=r"'liac-arff'\. Install it with: pip install \"fedsieve\[data\]\""):
         datasets.load_arff(write(DENSE), "ill")
+
+
+def test_repeated_names_are_numbered_and_warned_of(tmp_path):
+    path = tmp_path / "twice.arff"
+    attributes = ["a numeric", "'b c' numeric", "a numeric", "'b c' integer", '"a" numeric', "y {0,1}"]
+    header = "\n".join(f"@attribute {attribute}" for attribute in attributes)
+    path.write_text(f"@relation t\n{header}\n@data\n1,2,3,4,5,0\n6,7,8,9,10,1\n")
+    with pytest.warns(FedSieveWarning, match=r"several columns are called 'a', 'b c'; the later ones are now NAME\.2"):
+        dataset = datasets.load_arff(path, ["y"])
+    assert dataset.feature_names == ("a", "b c", "a.2", "b c.2", "a.3")
+    assert_array_equal(dataset.X[0], [1, 2, 3, 4, 5])

@@ -91,3 +91,12 @@ def test_a_copy_of_a_label_and_a_constant_are_warned_of(tmp_path):
         f"{path}: feature 'one' is constant.",
     ]
     assert all(warning.filename == __file__ for warning in caught)
+
+
+def test_repeated_names_are_numbered_and_warned_of(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("a,b,a,y\n1,2,3,0\n4,5,7,1\n")
+    with pytest.warns(FedSieveWarning, match="several columns are called 'a'; the later ones"):
+        dataset = datasets.load_table(path, ["y"])
+    assert dataset.feature_names == ("a", "b", "a.2")
+    assert dataset.X[1, 2] == 7

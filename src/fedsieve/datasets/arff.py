@@ -33,7 +33,9 @@ def load_arff(
     refused. A missing feature is NaN, a missing label is refused. In a sparse file an entry left out is 0, or the first
     value of a nominal attribute; `X` is CSR if all these are 0, else dense. Of a dense file `X` is an ndarray.
 
-    Warns (`FedSieveWarning`) of features that equal a label or are constant.
+    Of attributes with one name the later ones become NAME.2, NAME.3 and so on.
+
+    Warns (`FedSieveWarning`) of repeated names, and of features that equal a label or are constant.
     """
     dataset = arff_dataset(Path(path), labels, drop)
     warn_of(dataset, str(path))

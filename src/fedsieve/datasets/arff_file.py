@@ -15,12 +15,14 @@ import numpy as np
 from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
+from fedsieve.datasets.unique_names import claim, warn_of_repeated
 from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed
 
 TWO_WORDS = ({"0", "1"}, {"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"})
 """Pairs of nominal values that mean 0 and 1, in any order and in any case."""
 
 _HEADER = re.compile(r"\s*@(relation|attribute)\s+(.*?)\s*$", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\S+)(.*)", re.DOTALL)
 _INTEGER = re.compile(r"(?<=\s)integer$", re.IGNORECASE)
 
 
@@ -65,6 +67,7 @@ def read_arff(path: Path, skip: Sequence[str] = ()) -> ArffTable:
         decoded = arff.load(mended, encode_nominal=True, return_type=arff.LOD if is_sparse else arff.DENSE)
     except (arff.ArffException, ValueError) as error:
         raise DataError(f"{path}: {_what_is_wrong(arff, error, lines, mended.number, is_sparse)}") from None
+    warn_of_repeated(str(path), mended.repeated)
     names = tuple(name.replace("\\'", "'").replace('\\"', '"') for name, _ in decoded["attributes"])
     kinds = [kind for _, kind in decoded["attributes"]]
     if not decoded["data"]:
@@ -128,14 +131,17 @@ def _is_data(line: str) -> bool:
 
 
 class _Mended:
-    """The lines with tabs in the header as spaces, and whole numbers declared as numbers; `number` counts them from 1.
+    """The lines with tabs in the header as spaces, whole numbers declared as numbers, and repeated names numbered.
 
-    liac-arff stumbles over the tabs, and of an `integer` attribute it would cut off decimals without a word.
+    liac-arff stumbles over the tabs and refuses repeated names, and of an `integer` attribute it would cut off decimals
+    without a word. `number` counts the lines from 1; `repeated` collects the names.
     """
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.number = 0
+        self.repeated: list[str] = []
+        self._used: set[str] = set()
 
     def __iter__(self) -> Iterator[str]:
         in_header = True
@@ -143,7 +149,21 @@ class _Mended:
             self.number += 1
             declared = _HEADER.match(line) if in_header else None
             in_header = in_header and not _is_data(line)
-            yield f"@{declared[1]} {_INTEGER.sub('numeric', declared[2])}" if declared else line
+            if declared and declared[1].lower() == "attribute":
+                yield f"@attribute {self._attribute(_INTEGER.sub('numeric', declared[2]))}"
+            else:
+                yield f"@{declared[1]} {declared[2]}" if declared else line
+
+    def _attribute(self, declaration: str) -> str:
+        found = _NAME.match(declaration)
+        if not found:
+            return declaration
+        quote = found[1][0] if found[1][0] in "'\"" and len(found[1]) > 1 else ""
+        name = found[1][1:-1] if quote else found[1]
+        unique = claim(name, self._used)
+        if unique != name:
+            self.repeated.append(name)
+        return f"{quote}{unique}{quote}{found[2]}"
 
 
 def _what_is_wrong(arff: Any, error: Any, lines: list[str], number: int, is_sparse: bool) -> str:
@@ -156,8 +176,6 @@ def _what_is_wrong(arff: Any, error: Any, lines: list[str], number: int, is_spar
             return f"{where}: names an attribute beyond the last one, {len(declared) - 1} (counted from 0): {shown}."
         n_values = len(next(csv.reader([line], quotechar='"' if '"' in line else "'", skipinitialspace=True)))
         return f"{where}: has {n_values} values, the header declares {len(declared)} attributes: {shown}."
-    if isinstance(error, arff.BadAttributeName):
-        return f"{where}: declares an attribute whose name is taken already: {shown}. Rename one of them."
     if isinstance(error, arff.BadAttributeType | arff.BadAttributeFormat):
         return f"{where}: {shown} must be like @attribute NAME numeric, or NAME {{value,value}}; dates are not read."
     if isinstance(error, arff.BadNominalValue):

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.datasets.unique_names import claim, warn_of_repeated
 from fedsieve.errors import DataError, extra_needed, listed
 
 SUFFIXES = (".csv", ".parquet")
 
 
-def read_table(path: str | Path) -> Any:
-    """The file as a pyarrow table with at least one row and distinct column names."""
+def read_table(path: str | Path, *, number_repeated: bool = False) -> Any:
+    """The file as a pyarrow table with at least one row and distinct column names.
+
+    Repeated names are refused, since sites match columns by name; or, on demand, numbered with a warning.
+    """
     file = Path(path)
     suffix = check_suffix(file)
     if not file.is_file():
@@ -27,7 +31,12 @@ def read_table(path: str | Path) -> Any:
         raise DataError(f"{file}: cannot be read as {suffix[1:].upper()}: {error}") from None
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise DataError(f"{file}: the column names {listed(twice)} occur twice. Rename them.")
+        if number_repeated:
+            warn_of_repeated(str(file), twice)
+            used: set[str] = set()
+            table = table.rename_columns([claim(name, used) for name in names])
+        else:
+            raise DataError(f"{file}: the column names {listed(twice)} occur twice. Rename them.")
     if not table.num_rows:
         raise DataError(f"{file}: has a header but no rows.")
     return table

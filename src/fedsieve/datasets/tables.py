@@ -16,9 +16,10 @@ def load_table(
 
     `labels` is a list of names, "y1,y2", "prefix:label_" or the path of a Mulan XML file; by default the XML file with
     the same stem beside the table. Label columns hold 0 and 1 (or true and false) without gaps; all others are features
-    and hold numbers, NaN where one is missing, but for those to `drop`. A name that occurs twice is refused.
+    and hold numbers, NaN where one is missing, but for those to `drop`. Of columns with
+    one name the later ones become NAME.2, NAME.3 and so on.
 
-    Warns (`FedSieveWarning`) of features that equal a label or are constant.
+    Warns (`FedSieveWarning`) of repeated names, and of features that equal a label or are constant.
     """
     dataset = table_dataset(Path(path), labels, drop)
     warn_of(dataset, str(path))
@@ -27,7 +28,7 @@ def load_table(
 
 def table_dataset(path: Path, labels: str | Path | Sequence[str] | None = None, drop: Sequence[str] = ()) -> Dataset:
     """The same without a word about what looks wrong in the data."""
-    table = read_table(path)
+    table = read_table(path, number_repeated=True)
     chosen = labels_beside(path, labels, table.column_names)
     features = feature_columns(table.column_names, chosen, drop, str(path))
     return Dataset(
