@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tiny_dataset import remote_server, use_tiny
+
 # Compiling a kernel takes seconds, so no deadline. In CI the same examples are drawn every time.
 settings.register_profile("fedsieve", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("fedsieve")
@@ -14,3 +16,16 @@ settings.load_profile("fedsieve")
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240611)
+
+
+@pytest.fixture
+def remote():
+    """A loopback HTTP server that offers the tiny dataset."""
+    with remote_server() as server:
+        yield server
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path, remote):
+    """The tiny dataset as the only known one, the server as its source, and an empty cache folder."""
+    return use_tiny(monkeypatch, tmp_path, remote.url)

@@ -4,20 +4,9 @@ import sys
 
 import pytest
 
-from tiny_dataset import FILES, TINY, remote_server, use_tiny, write_mirror
+from tiny_dataset import FILES, TINY, write_mirror
 
 OWN_FILES_ONLY = "--labels and --drop are for files of your own; the columns of 'tiny' are known."
-
-
-@pytest.fixture
-def remote():
-    with remote_server() as server:
-        yield server
-
-
-@pytest.fixture
-def cache(monkeypatch, tmp_path, remote):
-    return use_tiny(monkeypatch, tmp_path, remote.url)
 
 
 def cells(result, first):

@@ -15,17 +15,6 @@ from tiny_dataset import FILES, TINY, remote_server, use_tiny, write_mirror
 TRAIN = "tiny-train.arff"
 
 
-@pytest.fixture
-def remote():
-    with remote_server() as server:
-        yield server
-
-
-@pytest.fixture
-def cache(monkeypatch, tmp_path, remote):
-    return use_tiny(monkeypatch, tmp_path, remote.url)
-
-
 def everything_in(folder):
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
