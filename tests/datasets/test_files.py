@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from pyarrow import parquet
 
+from fedsieve.atomic import write_atomically, write_together
 from fedsieve.datasets import files
 from fedsieve.errors import DataError
 
@@ -117,7 +118,7 @@ def test_a_failure_in_the_middle_of_writing_leaves_the_old_file(tmp_path):
         raise RuntimeError("lightning")
 
     with pytest.raises(RuntimeError, match="lightning"):
-        files.write_atomically(path, half)
+        write_atomically(path, half)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -131,7 +132,7 @@ def test_a_disk_error_is_a_message_and_leaves_the_old_file(tmp_path, monkeypatch
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(DataError) as error:
-        files.write_atomically(path, lambda file: file.write_text("new"))
+        write_atomically(path, lambda file: file.write_text("new"))
     assert str(error.value) == f"{path}: cannot be written: Permission denied."
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
@@ -145,10 +146,10 @@ def test_several_files_are_put_in_place_only_when_all_are_complete(tmp_path):
         raise OSError(errno.ENOSPC, "full")
 
     with pytest.raises(DataError, match="two: cannot be written: No space left on device"):
-        files.write_together({one: lambda file: file.write_text("new"), two: fail})
+        write_together({one: lambda file: file.write_text("new"), two: fail})
     assert one.read_text() == "old"
     assert list(tmp_path.iterdir()) == [one]
-    files.write_together({path: lambda file: file.write_text("new") for path in (one, two)})
+    write_together({path: lambda file: file.write_text("new") for path in (one, two)})
     assert [one.read_text(), two.read_text()] == ["new", "new"]
 
 

@@ -11,8 +11,10 @@ import pytest
 from fedsieve.errors import DataError
 from fedsieve.protocol import Labelled, Plan, Site
 from fedsieve.report import selection_file
-from fedsieve.report.selection_file import read_selection, refuse_to_overwrite, selection_record, write_selection
+from fedsieve.report.selection_file import read_selection, refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
+from fedsieve.runtimes.driver import Outcome
+from fedsieve.runtimes.record import selection_record
 
 FEATURES = ("a", "größe, cm", "c", "d")
 
@@ -24,7 +26,7 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def outcome(plan, rng) -> in_process.Outcome:
+def outcome(plan, rng) -> Outcome:
     sites = {name: Site(FEATURES, rng.random((6, 4))) for name in ("left", "right")}
     return in_process.select(plan, Labelled(rng.random((8, 4)), rng.integers(0, 2, (8, 3)).astype(float)), sites)
 

@@ -24,11 +24,11 @@ from fedsieve.report.selection_file import (
     JSON,
     read_selection,
     refuse_to_overwrite,
-    selection_record,
     write_selection,
 )
 from fedsieve.runtimes import in_process
-from fedsieve.runtimes.in_process import Outcome
+from fedsieve.runtimes.driver import Outcome
+from fedsieve.runtimes.record import selection_record
 
 EXAMPLE = """Choose pixels of handwritten digits with ten sites, offline, in seconds.
 

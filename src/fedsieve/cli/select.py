@@ -10,8 +10,9 @@ from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.cli.sites import declared_ranges, leaks, read_sites
 from fedsieve.protocol import Plan
-from fedsieve.report.selection_file import refuse_to_overwrite, selection_record, write_selection
+from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
+from fedsieve.runtimes.record import selection_record
 
 EXAMPLE = """Rank features from files: one with labelled rows, two or more with unlabelled rows.
 

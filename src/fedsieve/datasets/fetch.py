@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from fedsieve.datasets.files import write_atomically
+from fedsieve.atomic import write_atomically
 from fedsieve.datasets.registry import MULAN, Entry, entry
 from fedsieve.errors import DataError, extra_needed, listed
 

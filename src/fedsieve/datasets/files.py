@@ -1,13 +1,13 @@
 """Tables on disk, CSV or Parquet: read with every problem named, written whole or not at all."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.atomic import write_atomically
 from fedsieve.datasets.unique_names import claim, warn_of_repeated
 from fedsieve.errors import DataError, extra_needed, listed
 
@@ -73,30 +73,6 @@ def write_table(table: Any, path: str | Path) -> None:
         write_atomically(file, lambda temporary: write(table, temporary))
     except arrow.ArrowException as error:
         raise DataError(f"{file}: cannot be written as {suffix[1:].upper()}: {error}") from None
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one step."""
-    write_together({path: write})
-
-
-def write_together(writers: Mapping[Path, Callable[[Path], object]]) -> None:
-    """Write several files of one folder: only when all are complete are they put in place, in the order given."""
-    temporary = {path: path.with_name(f".{path.name}.{os.getpid()}.part") for path in writers}
-    path = next(iter(writers))
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: cannot be written: there is no folder {str(path.parent)!r}.")
-    try:
-        for path, write in writers.items():
-            write(temporary[path])
-        for path in writers:
-            os.replace(temporary[path], path)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else error
-        raise DataError(f"{path}: cannot be written: {reason}.") from None
-    finally:
-        for part in temporary.values():
-            part.unlink(missing_ok=True)
 
 
 def check_suffix(path: Path) -> str:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Rows, dense
+from fedsieve import kernels
+from fedsieve.arrays import Bool, Float, Rows, dense, is_sparse
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.fuzzy.relation import relation as relation_matrix
-from fedsieve.kernels import distance_product, pair_sums
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.summaries import is_unscaled_binary, moments_of, ranges_of, scaled
 
@@ -36,7 +36,7 @@ class Site:
 
 def check_values(X: Rows, features: tuple[str, ...], missing: str) -> None:
     """Refuse infinite values always, and missing ones unless `missing="unrelated"`; names the column and the count."""
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     if not values.size or np.abs(values).max() <= LARGEST:
         return
     table = dense(X)
@@ -55,12 +55,37 @@ def _refuse(bad: Bool, what: str, features: tuple[str, ...], way_out: str) -> No
         raise DataError(f"{count} {what} value{'s' * (count > 1)} in column {features[first]!r}{more}. {way_out}")
 
 
-class Client:
-    """Answers the server's requests from one site's rows. Keeps its pair sums between rounds, nothing else."""
+class Memory(Protocol):
+    """Where a client keeps its pair sums between rounds; it keeps nothing else."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def keep(self, sums: Float) -> None:
+        """Remember these sums instead of any before."""
+
+    def recall(self) -> Float | None:
+        """The sums last kept, if any."""
+
+
+class OwnMemory:
+    """The memory of a client that lives as long as the run."""
+
+    def __init__(self) -> None:
         self._sums: Float | None = None
+
+    def keep(self, sums: Float) -> None:
+        """Hold on to them."""
+        self._sums = sums
+
+    def recall(self) -> Float | None:
+        """What was kept last."""
+        return self._sums
+
+
+class Client:
+    """Answers the server's requests from one site's rows."""
+
+    def __init__(self, site: Site, memory: Memory | None = None) -> None:
+        self._site = site
+        self._memory = memory or OwnMemory()
         self._answers: dict[type, Callable[..., m.Reply]] = {
             m.AskRanges: self._ranges,
             m.AskMoments: self._moments,
@@ -96,16 +121,19 @@ class Client:
         return m.PairSums.of(self._n_rows, request.relation.columns.features, self._sums_of(request.relation))
 
     def _products(self, request: m.AskProducts) -> m.Products:
-        if request.relation is not None:
-            self._sums = self._sums_of(request.relation)
-        if self._sums is None:
+        if request.relation is None:
+            sums = self._memory.recall()
+        else:
+            sums = self._sums_of(request.relation)
+            self._memory.keep(sums)
+        if sums is None:
             raise ProtocolError("asked for a product before the relation was given. Start the run again.")
-        return m.Products(self._n_rows, distance_product(self._sums, request.vector))
+        return m.Products(self._n_rows, kernels.distance_product(sums, request.vector))
 
     def _sums_of(self, spec: m.Relation) -> Float:
         raw = self._site.columns(spec.columns)
         X = raw if is_unscaled_binary(raw, *_range(raw, spec.scaling)) else self._scaled(spec.columns, spec.scaling)[0]
-        return pair_sums(X, spec.radius, spec.kind, nominal=_mask(spec.columns))
+        return kernels.pair_sums(X, spec.radius, spec.kind, nominal=_mask(spec.columns))
 
     def _scaled(self, columns: m.Columns, scaling: m.Scaling) -> tuple[Float, int]:
         X = self._site.columns(columns)

@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
+from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.fuzzy.graph import PageRank, correlation_distance, pagerank_steps
-from fedsieve.kernels import distance_product, pair_sums_of_relations
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
 from fedsieve.protocol.limits import check_wire_form
@@ -34,7 +34,7 @@ class PooledEdges:
     def times(self, vector: Float) -> Talk[Float]:
         """Multiply here; nobody is asked."""
         yield from ()
-        return distance_product(self._sums, vector) / self._n_pairs
+        return kernels.distance_product(self._sums, vector) / self._n_pairs
 
 
 class RemoteEdges:
@@ -66,7 +66,7 @@ def pooled_sums(wire: str, cohort: Cohort, relation: m.Relation) -> Talk[tuple[F
     """The pair sums of all clients together, from their relations or from their own sums, and the number of rows."""
     if wire == "matrices":
         matrices = yield from cohort.ask_in_turn(
-            m.AskRelations(relation), lambda reply: pair_sums_of_relations(reply.values)
+            m.AskRelations(relation), lambda reply: kernels.pair_sums_of_relations(reply.values)
         )
         return reduce(add, matrices), cohort.total_rows
     total: m.PairSums = reduce(add, (yield from cohort.ask(m.AskPairSums(relation))))

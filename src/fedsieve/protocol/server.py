@@ -11,11 +11,11 @@ from operator import add
 
 import numpy as np
 
+from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import DataError, ParameterError, ProtocolError
 from fedsieve.fuzzy.graph import correlation_distance
 from fedsieve.fuzzy.ranking import order_by_score
-from fedsieve.kernels import different_rows, relevance, soft_decisions
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.client import check_values
 from fedsieve.protocol.cohort import BadReplyError, Cohort, Talk
@@ -149,9 +149,9 @@ def _relevance(plan: Plan, labelled: Labelled, scaling: m.Scaling, radius: Float
         low, high = own.low, own.high
     X, n_clipped = scaled(labelled.X, low, high, plan.nominal_mask)
     how = (radius, plan.relation, plan.nominal_mask)
-    decisions = labelled.Y if plan.decisions == "crisp" else soft_decisions(X, labelled.Y, *how)
-    different = different_rows(decisions, plan.n_neighbors, plan.irrelevant)
-    return relevance(X, different, *how), n_clipped
+    decisions = labelled.Y if plan.decisions == "crisp" else kernels.soft_decisions(X, labelled.Y, *how)
+    different = kernels.different_rows(decisions, plan.n_neighbors, plan.irrelevant)
+    return kernels.relevance(X, different, *how), n_clipped
 
 
 def _relation(plan: Plan, columns: m.Columns, scaling: m.Scaling, radius: Float, chosen: Bool | Int) -> m.Relation:

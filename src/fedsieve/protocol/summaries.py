@@ -1,9 +1,8 @@
 """What a site computes from its own rows: scaled columns, ranges, moments. Arrays in, messages out."""
 
 import numpy as np
-from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Rows, dense
+from fedsieve.arrays import Bool, Float, Rows, dense, is_sparse
 from fedsieve.protocol.messages import Moments, Ranges
 
 BLOCK = 256  # columns of a sparse table that are made dense at a time
@@ -64,11 +63,11 @@ def is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:
     """Whether a sparse 0/1 table is its own scaled version, so that it need not be made dense."""
     unit = ((low == 0) | (low == high)) & ((high == 1) | (low == high))
     # An entry stored in parts would count twice, so only a canonical table may pass.
-    return sparse.issparse(X) and bool(np.all(X.data == 1)) and bool(np.all(unit)) and bool(X.has_canonical_format)
+    return is_sparse(X) and bool(np.all(X.data == 1)) and bool(np.all(unit)) and bool(X.has_canonical_format)
 
 
 def _dense_blocks(X: Rows) -> list[Float]:
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return [X]
     by_column = X.tocsc()
     return [by_column[:, first : first + BLOCK].toarray() for first in range(0, X.shape[1], BLOCK)]

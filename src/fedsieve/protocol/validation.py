@@ -11,7 +11,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import listed
-from fedsieve.kernels.pair_sums import MAX_ROWS
+from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
 
 SLACK = 1e-9  # relative room for rounding in sums that were taken in another order

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fedsieve.datasets.files import write_atomically
+from fedsieve.atomic import write_atomically
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.evaluation import load_by_name
 from fedsieve.experiments.records import Record

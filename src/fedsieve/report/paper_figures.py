@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.datasets.files import write_atomically
+from fedsieve.atomic import write_atomically
 from fedsieve.errors import extra_needed
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import Comparison

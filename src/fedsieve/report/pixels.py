@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.datasets.files import write_atomically
+from fedsieve.atomic import write_atomically
 from fedsieve.errors import extra_needed
 
 

@@ -5,45 +5,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fedsieve.datasets.files import write_together
+from fedsieve.atomic import write_together
 from fedsieve.errors import DataError
-from fedsieve.protocol import Plan, bytes_by_kind
-from fedsieve.runtimes.in_process import Outcome
-from fedsieve.versions import versions
+from fedsieve.runtimes.record import FORMAT
 
-FORMAT = "fedsieve-selection/1"
 JSON, CSV = "selection.json", "ranking.csv"
 RANKING_COLUMNS = ("rank", "feature", "score", "relevance", "radius", "selected")
-
-
-def selection_record(plan: Plan, outcome: Outcome, labels: list[str], *, seed: int | None = None) -> dict[str, Any]:
-    """All that is worth keeping of a run, as plain values. `seed` is that of the data's partition, if one was drawn."""
-    found = outcome.selection
-    names = list(plan.features)
-
-    def per_feature(values: Any) -> dict[str, float]:
-        return dict(zip(names, (float(value) for value in values), strict=True))
-
-    return {
-        "format": FORMAT,
-        "method": "SSFMLFS",
-        "selected": [names[i] for i in found.order[: plan.k]],
-        "order": [names[i] for i in found.order],
-        "scores": per_feature(found.scores),
-        "relevance": per_feature(found.relevance),
-        "radius": per_feature(found.radius),
-        "labels": labels,
-        "parameters": _parameters(plan),
-        "n_iter": found.n_iter,
-        "residual": found.residual,
-        "n_rows": found.n_rows,
-        "n_clipped": found.n_clipped,
-        "dropped": found.dropped,
-        "seed": seed,
-        "versions": versions(),
-        "bytes": bytes_by_kind(outcome.transcript),
-        "transcript": [entry._asdict() for entry in outcome.transcript],
-    }
 
 
 def write_selection(record: dict[str, Any], folder: Path) -> None:
@@ -85,13 +52,6 @@ def read_selection(path: Path) -> dict[str, Any]:
 
 def _are_names(record: dict[str, Any], *keys: str) -> bool:
     return all(isinstance(record.get(key), list) and all(isinstance(n, str) for n in record[key]) for key in keys)
-
-
-def _parameters(plan: Plan) -> dict[str, Any]:
-    skipped = ("features", "nominal_mask", "n_features_to_select", "wire")
-    values = {name: value for name, value in vars(plan).items() if name not in skipped}
-    ranges = values["ranges"] if isinstance(values["ranges"], str) else dict(values["ranges"])
-    return {"n_features_to_select": plan.k, "wire": plan.wire_form, **values, "ranges": ranges}
 
 
 def _write_ranking(record: dict[str, Any], file: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedsieve.datasets.files import write_atomically
+from fedsieve.atomic import write_atomically
 from fedsieve.datasets.skew import Skew
 from fedsieve.errors import extra_needed
 

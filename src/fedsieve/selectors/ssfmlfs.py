@@ -14,6 +14,7 @@ from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labelled, Plan, Site
 from fedsieve.protocol.client import check_values
 from fedsieve.runtimes import in_process
+from fedsieve.runtimes.driver import Outcome
 from fedsieve.selectors.labels import read_labels
 from fedsieve.selectors.ranking_selector import RankingSelector
 from fedsieve.selectors.tables import read_clients
@@ -188,7 +189,7 @@ class SSFMLFS(RankingSelector):
                 f"SSFMLFS: nominal={self.nominal!r} has an index beyond the {len(features)} features."
             ) from None
 
-    def _keep(self, plan: Plan, outcome: in_process.Outcome, federated: bool) -> Self:
+    def _keep(self, plan: Plan, outcome: Outcome, federated: bool) -> Self:
         selection = outcome.selection
         self._keep_ranking(selection.scores, selection.order, plan.k)
         self.relevance_ = selection.relevance

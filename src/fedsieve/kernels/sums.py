@@ -11,10 +11,9 @@ from scipy import sparse
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import DataError
 from fedsieve.kernels import continuous, counts
+from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, cuts
-
-MAX_ROWS = 1 << 20  # beyond this a fixed-point sum could leave 63 bits
 
 
 def pair_sums(

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy import sparse
 
-from fedsieve.kernels.pair_sums import pair_sums, pair_sums_of_relations
+from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
 from fedsieve.kernels.products import distance_product
-from fedsieve.kernels.relevance import different_rows, relevance, soft_decisions
+from fedsieve.kernels.sums import pair_sums, pair_sums_of_relations
 
 
 def warm_up() -> None:
