@@ -8,6 +8,7 @@ import typer
 import fedsieve
 from fedsieve.cli import apply, benchmark, datasets, demo, select
 from fedsieve.cli.console import complain
+from fedsieve.cli.federation.app import app as federation
 from fedsieve.errors import FedSieveError
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app.command("select")(select.select)
 app.command("apply")(apply.apply)
 app.command("benchmark")(benchmark.benchmark)
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(federation, name="federation")
 
 
 def _show_version(wanted: bool) -> None:

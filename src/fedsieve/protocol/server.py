@@ -51,7 +51,7 @@ def federated_selection(plan: Plan, labelled: Labelled, clients: Iterable[str]) 
     """
     names = tuple(clients)
     _check_names(plan, names)
-    _check_labelled(plan, labelled)
+    check_labelled(plan, labelled)
     dropped: dict[str, str] = {}
     rounds = 0
     while True:
@@ -196,7 +196,8 @@ def _check_names(plan: Plan, names: tuple[str, ...]) -> None:
         )
 
 
-def _check_labelled(plan: Plan, labelled: Labelled) -> None:
+def check_labelled(plan: Plan, labelled: Labelled) -> None:
+    """Refuse labelled rows that do not fit the plan, or are too few for it."""
     n_samples, n_features = labelled.X.shape
     if n_features != len(plan.features):
         raise DataError(f"the labelled rows have {n_features} columns, the plan {len(plan.features)} features.")

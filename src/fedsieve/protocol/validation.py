@@ -6,15 +6,19 @@ numbers that some table could have produced; these rules only keep out what no t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import listed
 from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
+from fedsieve.protocol.client import LARGEST
+from fedsieve.protocol.line import unlike_a_line
+from fedsieve.protocol.metric import SLACK, pair_sum_complaints, product_complaints
 
-SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
+MAX_REASON = 1000  # characters of a client's own words that are passed on
 
 REPLY_TO: dict[type, type] = {
     m.AskRanges: m.Ranges,
@@ -32,16 +36,17 @@ class Expected:
     nominal: tuple[str, ...]
     may_miss: bool
     n_rows: int | None  # known from the client's first reply on
+    before: tuple[m.Request, m.Reply] | None = None  # the client's last ranges or products, which later ones must fit
 
 
 def why_refused(request: m.Request, reply: object, expected: Expected) -> str | None:
     """The first rule that `reply` breaks as an answer to `request`, in words; `None` where it breaks none."""
     if isinstance(reply, m.Refusal):
-        return reply.reason
+        return reply.reason[:MAX_REASON].strip() or "refused without a reason."
     wanted = REPLY_TO[type(request)]
     if type(reply) is not wanted:
         return f"answered {type(request).__name__} with {type(reply).__name__}; expected {wanted.__name__}."
-    return next(_complaints(request, reply, expected), None)
+    return next(chain(_complaints(request, reply, expected), _contradictions(request, reply, expected)), None)
 
 
 def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterator[str]:
@@ -62,22 +67,27 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
                 yield from _shape(name, array, (len(features),))
                 yield from _finite(name, array)
             yield from _moments(reply, expected)
+            assert isinstance(request, m.AskMoments)
+            yield from _spreads(reply, request.scaling, expected)
         case m.Relations(n_rows, features, values):
             yield from _rows(n_rows, expected)
             yield from _shape("values", values, (len(features), n_rows, n_rows))
             yield from _finite("values", values)
             yield from _relations(values)
+            assert isinstance(request, m.AskRelations)
+            yield from _one_column_each(values, request.relation)
         case m.PairSums(n_rows, features, upper):
             yield from _rows(n_rows, expected)
             yield from _shape("upper", upper, (len(features) * (len(features) + 1) // 2,))
             yield from _finite("upper", upper)
-            yield from _pair_sums(reply.matrix(), n_rows)
+            assert isinstance(request, m.AskPairSums)
+            yield from pair_sum_complaints(reply.matrix(), n_rows, request.relation)
         case m.Products(n_rows, values):
             assert isinstance(request, m.AskProducts)
             yield from _rows(n_rows, expected)
             yield from _shape("values", values, request.vector.shape)
             yield from _finite("values", values)
-            yield from _products(reply, request.vector)
+            yield from product_complaints(reply, request.vector)
 
 
 def _names(answered: tuple[str, ...], asked: tuple[str, ...]) -> Iterator[str]:
@@ -114,12 +124,12 @@ def _finite(name: str, array: np.ndarray) -> Iterator[str]:
 
 def _ranges(reply: m.Ranges, expected: Expected) -> Iterator[str]:
     empty = (reply.low == np.inf) & (reply.high == -np.inf) & expected.may_miss
-    broken = ~empty & ~(np.isfinite(reply.low) & np.isfinite(reply.high) & (reply.low <= reply.high))
+    broken = ~empty & ~((reply.low >= -LARGEST) & (reply.low <= reply.high) & (reply.high <= LARGEST))
     if broken.any():
         p = int(np.argmax(broken))
         yield (
             f"sent the range [{reply.low[p]}, {reply.high[p]}] for {reply.features[p]!r}; "
-            "it must be finite with low <= high."
+            f"it must be finite with low <= high, within ±{LARGEST:g}."
         )
 
 
@@ -127,14 +137,36 @@ def _moments(reply: m.Moments, expected: Expected) -> Iterator[str]:
     low = 0 if expected.may_miss else reply.n_rows
     if np.any((reply.count < low) | (reply.count > reply.n_rows)):
         yield f"sent counts outside [{low}, {reply.n_rows}], its number of rows."
-    if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > reply.n_rows * len(reply.features):
-        yield f"clipped {reply.n_clipped} values of {reply.n_rows * len(reply.features)}."
     scaled = ~np.isin(reply.features, expected.nominal)
+    n_values = int(reply.count[scaled].sum())
+    if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > n_values:
+        yield f"clipped {str(reply.n_clipped)[:20]} values of {n_values}."
     if np.any((reply.mean < -SLACK) & scaled) or np.any((reply.mean > 1 + SLACK) & scaled):
         yield "sent a mean outside [0, 1] for a scaled feature."
-    # Values in [0, 1] cannot spread further than half of them at each end.
-    if np.any(reply.m2 < 0) or np.any((reply.m2 > reply.count / 4 * (1 + SLACK)) & scaled):
-        yield "sent a spread that no values in [0, 1] have."
+    if np.any(np.abs(reply.mean) > LARGEST):
+        yield f"sent a mean of codes beyond ±{LARGEST:g}."
+    if np.any((reply.count == 0) & (reply.mean != 0)):
+        yield "sent a mean other than 0 for a feature without values."
+
+
+def _most_spread(count: Float | Int, mean: Float) -> Float:
+    """For a given sum, values in [0, 1] spread most as ones, zeros and one rest; every lesser spread exists too."""
+    total = count * mean
+    most: Float = np.floor(total) + (total - np.floor(total)) ** 2 - total * mean
+    return most
+
+
+def _spreads(reply: m.Moments, scaling: m.Scaling, expected: Expected) -> Iterator[str]:
+    scaled = ~np.isin(reply.features, expected.nominal)
+    too_wide = reply.m2 > _most_spread(reply.count, reply.mean) + SLACK * reply.count
+    if np.any(reply.m2 < 0) or np.any(too_wide & scaled):
+        yield "sent a spread that no values in [0, 1] of this mean have."
+    if np.any((reply.m2 > 0) & (reply.count < 2)):
+        yield "sent a spread of fewer than two values."
+    if scaling.low is not None and scaling.high is not None:
+        point = (scaling.low == scaling.high) & scaled
+        if np.any((reply.mean[point] != 0) | (reply.m2[point] != 0)):
+            yield "sent other moments than 0 for a feature whose range is one point."
 
 
 def _relations(values: Float) -> Iterator[str]:
@@ -147,17 +179,44 @@ def _relations(values: Float) -> Iterator[str]:
             yield "sent a relation that is not reflexive (1 on the diagonal)."
 
 
-def _pair_sums(sums: Float, n_rows: int) -> Iterator[str]:
-    own = np.diagonal(sums)
-    if np.any(own < n_rows * (1 - SLACK)) or np.any(own > n_rows**2 * (1 + SLACK)):
-        yield f"sent sums S_p outside [n, n²] = [{n_rows}, {n_rows**2}]."
-    if np.any(sums < 0):
-        yield "sent pair sums below 0."
-    if np.any(sums > np.minimum(own[:, None], own[None, :]) * (1 + SLACK)):
-        yield "sent pair sums S_pb above min(S_p, S_b)."
+def _one_column_each(values: Float, relation: m.Relation) -> Iterator[str]:
+    """Each matrix must be the relation of one column of values."""
+    columns = relation.columns
+    for name, radius, matrix in zip(columns.features, relation.radius, values, strict=True):
+        reason = unlike_a_line(
+            matrix, float(radius), relation.kind, name in columns.nominal, may_miss=columns.missing == "unrelated"
+        )
+        if reason:
+            yield f"sent a relation for {name!r} that no column has: {reason}."
 
 
-def _products(reply: m.Products, vector: Float) -> Iterator[str]:
-    most = reply.n_rows**2 * float(vector.sum())  # every distance is at most 1, and so is n² times it at most n²
-    if np.any(reply.values < -SLACK * most) or np.any(reply.values > (1 + SLACK) * most):
-        yield f"sent products outside [0, {most:.6g}], the bounds for {reply.n_rows} rows."
+def _contradictions(request: m.Request, reply: object, expected: Expected) -> Iterator[str]:
+    match expected.before, request, reply:
+        case (m.AskRanges(), m.Ranges() as ranges), m.AskMoments(scaling=scaling), m.Moments():
+            yield from _moments_of_ranges(ranges, scaling, reply, ~np.isin(reply.features, expected.nominal))
+        case (m.AskProducts(vector=earlier), m.Products() as product), m.AskProducts(relation=None), m.Products():
+            # D is symmetric: u·Dv = v·Du. Room for rounding in proportion to what is added up.
+            one, other = float(earlier @ reply.values), float(request.vector @ product.values)
+            if abs(one - other) > SLACK * reply.n_rows**2 * float(earlier.sum()) * float(request.vector.sum()):
+                yield "sent products that contradict its earlier ones: no symmetric distance has both."
+
+
+def _moments_of_ranges(ranges: m.Ranges, scaling: m.Scaling, reply: m.Moments, scaled: Bool) -> Iterator[str]:
+    """The values must reach both ends of the range that the client named, and stay within."""
+    if reply.n_clipped:
+        yield f"clipped {reply.n_clipped} values, though the federation's ranges hold all that it named."
+    if np.any((reply.count == 0) != (ranges.low > ranges.high)):
+        yield "sent counts that contradict its ranges."
+    if scaling.low is None or scaling.high is None:
+        return
+    wide = scaled & (ranges.low <= ranges.high) & (scaling.low < scaling.high)
+    start, width = scaling.low[wide], scaling.high[wide] - scaling.low[wide]
+    low, high = (ranges.low[wide] - start) / width, (ranges.high[wide] - start) / width
+    count, mean, m2 = reply.count[wide], reply.mean[wide], reply.m2[wide]
+    span = high - low
+    share = (mean - low) / np.where(span > 0, span, 1.0)
+    room = SLACK * count
+    if np.any(mean < low - SLACK) or np.any(mean > high + SLACK) or np.any(m2 < span**2 / 2 - room):
+        yield "sent moments that contradict its ranges."
+    if np.any(m2 > _most_spread(count, np.clip(share, 0.0, 1.0)) * span**2 + room):
+        yield "sent a spread above what its ranges allow."

@@ -20,6 +20,8 @@ from fedsieve.protocol.messages import MESSAGES, PARTS, Message
 MAGIC = b"FSV1"
 LENGTH = struct.Struct("<I")
 DIGEST = hashlib.sha256().digest_size
+MAX_HEADER = 1 << 25  # bytes: names of a million features; JSON grows twentyfold when it is read
+MAX_AXES = 3
 
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in (*MESSAGES, *PARTS)}
 _MESSAGES = {kind.__name__ for kind in MESSAGES}
@@ -55,12 +57,15 @@ def decode(data: bytes, *, max_bytes: int | None = None) -> Message:
     if hashlib.sha256(body).digest() != digest:
         raise CodecError("the message does not match its SHA-256: it was changed or cut on its way.")
     (length,) = LENGTH.unpack(data[len(MAGIC) : start])
+    if length > min(len(body) - start, MAX_HEADER):
+        raise CodecError(f"the message's header claims {length} bytes; it is cut, or above {MAX_HEADER}.")
     try:
-        content = json.loads(bytes(body[start : start + length]))
+        # As text: from bytes, json would guess at encodings that `encode` does not write.
+        content = json.loads(str(body[start : start + length], "ascii"), object_pairs_hook=_once)
         reader = _Reader(body[start + length :])
         message = _unpack(content, reader)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise CodecError(f"the message cannot be read: {error}") from None
+        raise CodecError(f"the message cannot be read: {str(error)[:200]}") from None
     if reader.left or type(message).__name__ not in _MESSAGES:
         raise CodecError("the message has bytes beyond its fields, or is only a part of one.")
     return message  # type: ignore[no-any-return]
@@ -83,6 +88,13 @@ def _pack(message: Message) -> tuple[bytes, list[np.ndarray[Any, Any]]]:
 
     header = json.dumps(plain(message), separators=(",", ":"), allow_nan=False)
     return header.encode(), arrays
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; one that says a thing twice could be read in two ways."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"a field is given twice: {[name for name, _ in pairs]}")
+    return dict(pairs)
 
 
 def _unpack(content: Any, reader: "_Reader") -> Any:
@@ -111,10 +123,15 @@ def _value(content: Any, hint: Any, reader: "_Reader") -> Any:
     if get_origin(wanted) is tuple:
         if not isinstance(content, list) or not all(isinstance(item, str) for item in content):
             raise TypeError("expected a list of names")
-        return tuple(content)
+        return tuple(_printable(item) for item in content)
     if type(content) is not wanted:
         raise TypeError(f"expected {wanted.__name__}, got {content!r}")
-    return content
+    return _printable(content) if wanted is str else content
+
+
+def _printable(text: str) -> str:
+    text.encode()  # half a surrogate pair raises here, not later in a log or a file
+    return text
 
 
 class _Reader:
@@ -131,7 +148,12 @@ class _Reader:
         shape = content["shape"]
         if content["array"] != code or set(content) != {"array", "shape"}:
             raise TypeError(f"expected an array of {code}, got {content}")
-        if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+        # The number of axes first: the product of a million long numbers would take hours.
+        if (
+            not isinstance(shape, list)
+            or len(shape) > MAX_AXES
+            or not all(type(size) is int and size >= 0 for size in shape)
+        ):
             raise TypeError(f"no shape of an array: {shape}")
         n_bytes = math.prod(shape) * _DTYPES[code].itemsize
         if n_bytes > len(self._data):

@@ -1,0 +1,150 @@
+"""`join`: a site checks its rows, consents, and answers the server until told to end."""
+
+import shutil
+import socket
+import ssl
+import time
+from pathlib import Path
+
+import typer
+from rich.table import Table
+
+from fedsieve.arrays import Float
+from fedsieve.cli.console import err, out, say
+from fedsieve.cli.federation.signals import ended_kindly
+from fedsieve.cli.federation.tables import read_rows
+from fedsieve.cli.progress import prepare_kernels
+from fedsieve.errors import DataError, ProtocolError
+from fedsieve.protocol.policy import what_leaves
+from fedsieve.runtimes.deployment import keys
+from fedsieve.runtimes.deployment.agreement import Agreement, check_address
+from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
+from fedsieve.runtimes.deployment.locks import only_one
+from fedsieve.runtimes.deployment.logs import choose_log
+from fedsieve.runtimes.flower.client_app import SITE
+from fedsieve.runtimes.flower.engine import (
+    LOOPBACK,
+    EngineError,
+    EngineProcess,
+    environment,
+    free_port,
+    supernode_command,
+)
+
+START_SECONDS = 60
+LOOK_SECONDS = 0.5
+CONNECTED = "SuperNode ID:"  # what the engine says once the server let it in
+
+
+def join(path: Path, data: Path, yes: bool, log_file: Path | None, log_level: str) -> None:
+    """Check, consent, connect, answer."""
+    site = SiteFolder(path)
+    agreement = site.agreement()
+    X = read_rows(data, agreement)
+    log = choose_log(path, log_file, log_level)
+    _consent(site, agreement, data, len(X), yes)
+    with only_one(path / "join.lock", DataError(f"{path}: has joined already, by another process.")), ended_kindly():
+        try:
+            _take_part(site, agreement, X, log)
+        finally:
+            shutil.rmtree(site.prepared, ignore_errors=True)
+            say(f"{site.name} has left; nothing of its rows stays in {path}.")
+
+
+def _take_part(site: SiteFolder, agreement: Agreement, X: Float, log: Path) -> None:
+    prepare_kernels()
+    _wait_for_server(site, agreement)
+    make_private(site.prepared)
+    site.write_rows(agreement.plan.features, X)
+    _make_local_certificate(site)
+    env = environment(site.path / "engine", **{SITE: str(site.path.absolute())})
+    engine_log = log.with_suffix(".engine.log")
+    start = engine_log.stat().st_size if engine_log.exists() else 0
+    node = EngineProcess.start(supernode_command(site, free_port()), env, site.path / "supernode.pid", engine_log)
+    try:
+        _connected(site, node, engine_log, start)
+        say(f"{time.strftime('%H:%M:%S')} {site.name} is connected to {agreement.address}. Ctrl-C ends it.")
+        _follow(node, log)
+    finally:
+        node.stop()
+
+
+def _consent(site: SiteFolder, agreement: Agreement, data: Path, n_rows: int, yes: bool) -> None:
+    """Show what will leave this site, and ask."""
+    table = Table(title=f"What leaves {site.name} ({n_rows} rows of {data})", title_justify="left")
+    table.add_column("message", no_wrap=True)
+    table.add_column("what it reveals", overflow="fold")
+    for kind, meaning in what_leaves(agreement.plan):
+        table.add_row(kind, meaning)
+    out.print(table)
+    say(f"To: {agreement.address}, federation {agreement.name!r}. Rows themselves never leave.")
+    if yes:
+        return
+    if not out.is_terminal:
+        raise ProtocolError(f"{site.name} did not consent: nobody is there to ask. Give --yes to consent unattended.")
+    if not typer.confirm("Take part?", default=False):
+        raise ProtocolError(f"{site.name} did not consent. Nothing was sent.")
+
+
+def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
+    """Until the server is there; refuse one whose certificate is not of this federation."""
+    host, port = check_address(agreement.address)
+    context = ssl.create_default_context(cafile=str(site.path / "ca.crt"))
+    with err.status(f"Waiting for the server at {agreement.address} ..."):
+        while True:
+            try:
+                with (
+                    socket.create_connection((host, port), timeout=5) as plain,
+                    context.wrap_socket(plain, server_hostname=host),
+                ):
+                    return
+            except ssl.SSLCertVerificationError as error:
+                raise ProtocolError(
+                    f"the server at {agreement.address} is not of this federation: its certificate is not signed by "
+                    f"{site.path / 'ca.crt'} ({error.verify_message}). Ask the operator; nothing was sent."
+                ) from None
+            except ssl.SSLError as error:
+                raise ProtocolError(
+                    f"the server at {agreement.address} does not speak TLS ({error.reason}). Nothing was sent."
+                ) from None
+            except OSError:
+                time.sleep(1)
+
+
+def _make_local_certificate(site: SiteFolder) -> None:
+    """For the engine's own listener on loopback, new at every start."""
+    authority = keys.new_authority(site.name, 30)
+    key, certificate = keys.new_certificate(authority, [LOOPBACK], 30)
+    keys.write_certificate(authority[1], site.prepared / "local-ca.crt")
+    keys.write_certificate(certificate, site.prepared / "local.crt")
+    keys.write_private_key(key, site.prepared / "local.key", ssh=False)
+
+
+def _connected(site: SiteFolder, node: EngineProcess, log: Path, start: int) -> None:
+    """Until the server lets this site in, or says why not."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        said = log.read_bytes()[start:].decode(errors="replace")
+        if CONNECTED in said:
+            return
+        if node.process.poll() is not None:
+            raise ProtocolError(
+                f"the server does not let {site.name} in: its key is not registered there, or no longer. "
+                f"Ask the operator for a new folder. Log: {log}"
+            )
+        time.sleep(0.2)
+    raise EngineError(f"{site.name} could not connect within {START_SECONDS} s. Log: {log}")
+
+
+def _follow(node: EngineProcess, log: Path) -> None:
+    """Show what this site's processes log, as it happens."""
+    place = log.stat().st_size if log.exists() else 0
+    while True:
+        node.check()
+        if log.exists():
+            with log.open(encoding="utf-8") as file:
+                file.seek(place)
+                for line in file.read().splitlines():
+                    say(line)
+                place = file.tell()
+        time.sleep(LOOK_SECONDS)

@@ -1,0 +1,107 @@
+"""`serve`: the server waits for its sites, and tells who comes and goes."""
+
+import socket
+import time
+from pathlib import Path
+
+from fedsieve.cli.console import err, say
+from fedsieve.cli.federation.signals import ended_kindly
+from fedsieve.cli.federation.tables import read_labelled
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.runtimes.deployment.agreement import check_address
+from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.runtimes.deployment.locks import only_one
+from fedsieve.runtimes.deployment.logs import choose_log
+from fedsieve.runtimes.flower.control import Control, NodeState
+from fedsieve.runtimes.flower.engine import (
+    LOOPBACK,
+    EngineError,
+    EngineProcess,
+    environment,
+    stop_left_over,
+    superlink_command,
+)
+from fedsieve.runtimes.flower.server_app import FEDERATION
+
+START_SECONDS = 60
+LOOK_SECONDS = 2
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def serve(path: Path, labeled: Path, host: str, log_file: Path | None, log_level: str) -> None:
+    """Check everything, start the engine's server, then watch until told to end."""
+    folder = ServerFolder(path)
+    agreement = folder.agreement()
+    if host not in (LOOPBACK, "localhost", *EVERYWHERE):
+        raise ParameterError(
+            f"--host must be {LOOPBACK}, localhost, or {EVERYWHERE[0]} for all networks; got {host!r}."
+        )
+    labelled = read_labelled(labeled, agreement)
+    log = choose_log(folder.server, log_file, log_level)
+    busy = DataError(f"{path}: is served already by another process.")
+    with only_one(folder.server / "serve.lock", busy), ended_kindly():
+        folder.write_labelled(labelled.X, labelled.Y)
+        pid_file = folder.server / "superlink.pid"
+        stop_left_over(pid_file, "flower-superlink")
+        _, port = check_address(agreement.address)
+        _check_free(port)
+        env = environment(folder.server / "engine", **{FEDERATION: str(path.absolute())})
+        link = EngineProcess.start(superlink_command(folder, host), env, pid_file, log.with_suffix(".engine.log"))
+        try:
+            _watch(folder, link, host, port)
+        finally:
+            link.stop()
+            say("The server has ended.")
+
+
+def _watch(folder: ServerFolder, link: EngineProcess, host: str, port: int) -> None:
+    nodes = _register(folder, link)
+    say(f"Serving {folder.path} on {host}:{port} (TLS, registered keys only). Ctrl-C ends it.")
+    say(f"Run a selection from another terminal: fedsieve federation run {folder.path}")
+    known = _keys(folder)
+    shown: dict[str, str] = {}
+    while True:
+        for name, state in sorted(nodes.items()):
+            if shown.get(name) != state.status and not (name not in shown and state.status == "registered"):
+                say(f"{time.strftime('%H:%M:%S')} {name} is {state.status}")
+            shown[name] = state.status
+        time.sleep(LOOK_SECONDS)
+        link.check()
+        if _keys(folder) != known:
+            known = _keys(folder)
+            nodes = _register(folder, link)
+            say("The sites' keys changed; the engine knows the new ones.")
+        else:
+            with Control(folder) as control:
+                nodes = control.nodes()
+
+
+def _register(folder: ServerFolder, link: EngineProcess) -> dict[str, NodeState]:
+    """Wait until the engine answers, then make it know the sites' keys."""
+    end = time.monotonic() + START_SECONDS
+    with err.status("Starting the engine ..."):
+        while True:
+            link.check()
+            try:
+                with Control(folder) as control:
+                    return control.register()
+            except EngineError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+
+
+def _keys(folder: ServerFolder) -> list[tuple[str, bytes]]:
+    files = sorted((folder.server / "keys").glob("*.pub"))
+    return [(AGREEMENT, (folder.path / AGREEMENT).read_bytes()), *((file.name, file.read_bytes()) for file in files)]
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise DataError(
+                f"port {port} cannot be used: {error.strerror}. Change [server] address in {AGREEMENT}."
+            ) from None

@@ -1,0 +1,221 @@
+"""`federation.toml`: what a consortium agrees on before anything is computed; read, checked, written, fingerprinted."""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from fedsieve.errors import DataError, FedSieveError, ParameterError, listed
+from fedsieve.protocol import SERVER, Plan
+from fedsieve.protocol.policy import Policy
+
+FORMAT = "fedsieve-federation/1"
+FILL_IN = "FILL IN"
+PARAMETERS = (
+    "n_features_to_select",
+    "lam",
+    "n_neighbors",
+    "damping",
+    "relation",
+    "irrelevant",
+    "decisions",
+    "spread",
+    "wire",
+    "missing",
+    "constant",
+    "tol",
+    "max_iter",
+)
+ROUNDS = {"min_clients": 2, "on_bad_client": "drop", "max_message_bytes": 512_000_000, "timeout_seconds": 300}
+PRIVACY = {"min_rows": 10}
+SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """The plan of the selection, the labels' names, the sites, and the rules of the rounds."""
+
+    name: str
+    address: str  # host:port where sites reach the server
+    sites: tuple[str, ...]
+    labels: tuple[str, ...]
+    plan: Plan
+    timeout_seconds: float
+    min_rows: int
+    fingerprint: str  # of all that decides what is computed and what leaves a site; equal at all parties
+
+    @property
+    def policy(self) -> Policy:
+        """What a site answers under this agreement."""
+        return Policy(self.plan, self.min_rows)
+
+
+def agreement_text(
+    name: str,
+    address: str,
+    sites: Iterable[str],
+    features: list[str] | None,
+    labels: list[str] | None,
+    *,
+    ranges: Mapping[str, tuple[float, float]] | str = "federated",
+    nominal: Iterable[str] = (),
+    parameters: Mapping[str, Any] | None = None,
+    rounds: Mapping[str, Any] | None = None,
+    privacy: Mapping[str, Any] | None = None,
+) -> str:
+    """The file's text; without features or labels a template in which these places are marked."""
+    defaults = {field.name: field.default for field in fields(Plan) if field.name in PARAMETERS}
+    defaults.pop("n_features_to_select")
+    declared = {} if isinstance(ranges, str) else dict(ranges)
+    return "\n".join(
+        [
+            "# What this federation agrees on. All below but [server] and sites must be the same at all parties:",
+            "# after a change, 'fedsieve federation pack' makes new site folders.",
+            f"format = {_toml(FORMAT)}",
+            f"name = {_toml(name)}",
+            f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
+            "",
+            "[server]",
+            f"address = {_toml(address)}  # where sites reach the server",
+            "",
+            "[columns]",
+            f"features = {_names(features)}",
+            f"labels = {_names(labels)}  # in the server's labelled table only",
+            f"nominal = {_toml(list(nominal))}  # features whose values are codes",
+            f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or declared in [ranges]",
+            "",
+            *(
+                ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
+                if declared
+                else []
+            ),
+            "[parameters]  # docs/parameters.md explains each; n_features_to_select may be left out",
+            *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
+            "",
+            "[rounds]",
+            *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
+            "",
+            "[privacy]",
+            *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
+            "",
+        ]
+    )
+
+
+def read_agreement(path: Path) -> Agreement:
+    """Read and check a `federation.toml`; a template that was not filled in is refused."""
+    try:
+        return parse_agreement(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: is no valid TOML: {error}.") from None
+    except FedSieveError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def parse_agreement(text: str) -> Agreement:
+    """The agreement in a file's text."""
+    content = tomllib.loads(text)
+    if content.get("format") != FORMAT:
+        raise DataError(f"is no agreement of format {FORMAT!r}; got {content.get('format')!r}.")
+    _check_keys(
+        "the file",
+        content,
+        {"format", "name", "sites", "server", "columns", "parameters", "rounds", "privacy"},
+        {"ranges"},
+    )
+    columns = content["columns"]
+    _check_keys("[server]", content["server"], {"address"})
+    _check_keys("[columns]", columns, {"features", "labels", "nominal", "ranges"})
+    _check_keys("[parameters]", content["parameters"], set(), set(PARAMETERS))
+    _check_keys("[rounds]", content["rounds"], set(ROUNDS))
+    _check_keys("[privacy]", content["privacy"], set(PRIVACY))
+    for key in ("features", "labels"):
+        _check_filled(key, columns[key])
+    rounds = dict(content["rounds"])
+    timeout, min_rows = rounds.pop("timeout_seconds"), content["privacy"]["min_rows"]
+    _check_number("[rounds] timeout_seconds", timeout, 1)
+    _check_number("[privacy] min_rows", min_rows, 2)
+    _check_number("[rounds] min_clients", rounds["min_clients"], 2)
+    sites = tuple(content["sites"])
+    check_site_names(sites)
+    check_address(content["server"]["address"])
+    both = [name for name in columns["features"] if name in columns["labels"]]
+    if both:
+        raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
+    plan = Plan(
+        tuple(columns["features"]),
+        nominal=tuple(columns["nominal"]),
+        ranges=_ranges(columns["ranges"], content.get("ranges")),
+        **content["parameters"],
+        **rounds,
+    )
+    agreed = {key: value for key, value in content.items() if key not in ("server", "sites")}
+    fingerprint = hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
+    labels = tuple(columns["labels"])
+    return Agreement(content["name"], content["server"]["address"], sites, labels, plan, timeout, min_rows, fingerprint)
+
+
+def check_site_names(names: Iterable[str]) -> None:
+    """Site names become file names and are compared by case-blind file systems too."""
+    names = list(names)
+    bad = [name for name in names if not isinstance(name, str) or not SITE_NAME.fullmatch(name) or name == SERVER]
+    if bad:
+        raise ParameterError(
+            f"site names are letters, digits, '.', '_' and '-', at most 64, and not {SERVER!r}; got {listed(bad)}."
+        )
+    if len({name.lower() for name in names}) < len(names):
+        raise ParameterError(f"site names must differ, not only in case; got {listed(names)}.")
+
+
+def check_address(address: str) -> tuple[str, int]:
+    """Host and port of `host:port`."""
+    host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
+    if not host or not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise ParameterError(f"the server's address must be host:port; got {address!r}.")
+    return host.strip("[]"), int(port)
+
+
+def _ranges(choice: str, declared: Mapping[str, Any] | None) -> Any:
+    if (choice == "declared") != (declared is not None):
+        raise ParameterError("[columns] ranges is 'declared' where there is a section [ranges], and only there.")
+    if declared is None:
+        return choice
+    return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in declared.items()}
+
+
+def _check_filled(key: str, names: Any) -> None:
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"[columns] {key} must be a list of at least one name; got {names!r}.")
+    if any(name.startswith(FILL_IN) for name in names):
+        raise ParameterError(
+            f"[columns] {key} is still marked {FILL_IN!r}. List the names there, then run 'fedsieve federation pack'."
+        )
+
+
+def _check_keys(owner: str, content: Any, needed: set[str], optional: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+    if not isinstance(content, dict):
+        raise ParameterError(f"{owner} must be a section; got {content!r}.")
+    missing, unknown = sorted(needed - set(content)), sorted(set(content) - needed - optional)
+    if missing or unknown:
+        parts = [f"{word} {listed(names)}" for word, names in (("lacks", missing), ("has unknown", unknown)) if names]
+        raise ParameterError(f"{owner} {' and '.join(parts)}.")
+
+
+def _check_number(owner: str, value: Any, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ParameterError(f"{owner} must be a whole number of at least {low}; got {value!r}.")
+
+
+def _names(names: list[str] | None) -> str:
+    return _toml([f"{FILL_IN}: the names of the columns"] if names is None else names)
+
+
+def _toml(value: Any) -> str:
+    """JSON's strings, numbers, booleans and lists of them are TOML's too."""
+    return json.dumps(value, ensure_ascii=False)

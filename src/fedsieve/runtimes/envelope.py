@@ -1,0 +1,105 @@
+"""A message with its sender's signature: who says it to whom, in which run and round, under which agreement.
+
+The engine knows which key opened a connection; the envelope binds a key to the content, so that no site can speak for
+another, and an old reply cannot be sent again: a reply names the one request it answers.
+"""
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from fedsieve.errors import CodecError
+
+MAGIC = b"FSE1"
+LENGTHS = struct.Struct("<II")  # of the header and of the signature
+MAX_HEADER = 4096
+ANYONE = "?"  # the receiver of a message that asks who is there
+ALGORITHM = ec.ECDSA(SHA256())
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What is signed besides the payload. `about` is a fresh number in a request, the request's digest in a reply."""
+
+    run: str
+    agreement: str
+    round: int
+    sender: str
+    receiver: str
+    about: str
+    payload: bytes
+
+    def require(self, **expected: str | int) -> None:
+        """Refuse an envelope that is genuine but belongs elsewhere."""
+        for name, value in expected.items():
+            if (got := getattr(self, name)) != value:
+                raise CodecError(_WRONG[name].format(got=got, expected=value))
+
+
+_WRONG = {
+    "run": "belongs to run {got!r}, not to {expected!r}: an old message sent again.",
+    "agreement": (
+        "the two sides hold different agreements (federation.toml: {got:.12} and {expected:.12}). "
+        "The operator's 'fedsieve federation pack' makes new site folders."
+    ),
+    "round": "belongs to round {got}, not to {expected}: an old message sent again.",
+    "sender": "signed as {got!r}, but its key is registered for {expected!r}.",
+    "receiver": "is addressed to {got!r}, not to {expected!r}.",
+    "about": "answers another request than the one that was asked: an old reply sent again.",
+}
+
+
+def seal(envelope: Envelope, key: ec.EllipticCurvePrivateKey) -> bytes:
+    """The signed bytes of an envelope."""
+    fields = asdict(envelope)
+    fields["payload"] = hashlib.sha256(envelope.payload).hexdigest()
+    header = json.dumps(fields, separators=(",", ":")).encode()
+    signature = key.sign(header, ALGORITHM)
+    return b"".join([MAGIC, LENGTHS.pack(len(header), len(signature)), header, signature, envelope.payload])
+
+
+def unseal(data: bytes, keys: Mapping[str, ec.EllipticCurvePublicKey]) -> Envelope:
+    """The envelope in `data`, once its signature holds under the key of the sender it names; else `CodecError`."""
+    start = len(MAGIC) + LENGTHS.size
+    if data[: len(MAGIC)] != MAGIC or len(data) < start:
+        raise CodecError(f"these bytes are no envelope of version {MAGIC.decode()}. Do all sites run one version?")
+    n_header, n_signature = LENGTHS.unpack(data[len(MAGIC) : start])
+    if n_header > MAX_HEADER or start + n_header + n_signature > len(data):
+        raise CodecError("the envelope is cut or its header is too long.")
+    header = data[start : start + n_header]
+    signature = data[start + n_header : start + n_header + n_signature]
+    payload = data[start + n_header + n_signature :]
+    fields = _fields(header)
+    key = keys.get(fields["sender"])
+    if key is None:
+        raise CodecError(f"signed as {fields['sender']!r}, for whom no key is registered.")
+    try:
+        key.verify(signature, header, ALGORITHM)
+    except InvalidSignature:
+        raise CodecError(f"the signature is not that of {fields['sender']!r}.") from None
+    if hashlib.sha256(payload).hexdigest() != fields["payload"]:
+        raise CodecError("the content does not match what was signed.")
+    return Envelope(**{**fields, "payload": payload})
+
+
+def digest(data: bytes) -> str:
+    """By which a reply names its request."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _fields(header: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(header)
+        typed = {name: type(value) for name, value in fields.items()}
+    except (ValueError, AttributeError, RecursionError):
+        raise CodecError("the envelope's header cannot be read.") from None
+    if typed != {name: kind if kind is int else str for name, kind in Envelope.__annotations__.items()}:
+        raise CodecError("the envelope's header has other fields than version FSE1.")
+    return fields  # type: ignore[no-any-return]

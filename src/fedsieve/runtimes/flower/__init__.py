@@ -1,0 +1,1 @@
+"""A federation on Flower: a normal ServerApp and ClientApp, and the engine's processes behind our commands."""

@@ -1,0 +1,1 @@
+"""What travels as a Flower app: two names."""

@@ -1,0 +1,115 @@
+"""The ClientApp: one request, one answer. Each message may be met by a new process, so what must last lies on disk."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from flwr.app import Context, Message
+from flwr.clientapp import ClientApp
+
+from fedsieve.arrays import Float
+from fedsieve.atomic import write_atomically
+from fedsieve.errors import CodecError, FedSieveError
+from fedsieve.protocol import SERVER, Client
+from fedsieve.protocol import messages as m
+from fedsieve.runtimes.codec import decode, encode
+from fedsieve.runtimes.deployment import keys
+from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
+from fedsieve.runtimes.deployment.logs import site_log
+from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
+from fedsieve.runtimes.flower.parcels import unwrap, wrap
+
+SITE = "FEDSIEVE_SITE"  # the environment variable that says where a site's folder is
+SITES = "FEDSIEVE_SITES"  # in a simulation: the folder with all sites' folders
+
+Act: TypeAlias = Callable[[SiteFolder, Envelope], bytes]
+
+app = ClientApp()
+
+
+@app.query("step")
+def step(message: Message, context: Context) -> Message:
+    """Answer one request of the protocol."""
+    return _reply(message, context, _answer)
+
+
+@app.query("result")
+def result(message: Message, context: Context) -> Message:
+    """Take the result of a run."""
+    return _reply(message, context, _take_result)
+
+
+@app.query("hello")
+def hello(message: Message, context: Context) -> Message:
+    """Say who this is: the envelope's signature is the answer."""
+    return _reply(message, context, lambda _site, _envelope: b"", receiver=ANYONE)
+
+
+def site_folder(context: Context) -> SiteFolder:
+    """Where this process finds its site's folder."""
+    place = context.node_config.get("site") or os.environ.get(SITE)
+    if place:
+        return SiteFolder(Path(str(place)))
+    names = sorted(path for path in Path(os.environ[SITES]).iterdir() if path.is_dir())
+    return SiteFolder(names[int(context.node_config["partition-id"])])
+
+
+def _reply(message: Message, context: Context, act: Act, receiver: str | None = None) -> Message:
+    site = site_folder(context)
+    data = unwrap(message)
+    request = unseal(data, {SERVER: keys.read_public_key(site.path / "operator.pub")})
+    log = site_log(site, request.run)
+    try:
+        request.require(sender=SERVER, receiver=receiver or site.name, agreement=site.agreement().fingerprint)
+        payload = act(site, request)
+        log.info("round %d: answered with %d bytes", request.round, len(payload))
+    except FedSieveError as reason:
+        log.warning("round %d: refused: %s", request.round, reason)
+        payload = encode(m.Refusal(str(reason)))
+    except Exception as error:  # its text could hold data, so only its kind is told
+        log.error("round %d: failed: %s", request.round, type(error).__name__)
+        payload = encode(m.Refusal(f"failed with {type(error).__name__}; see the site's log."))
+    answer = Envelope(
+        request.run, request.agreement, request.round, site.name, SERVER, about=digest(data), payload=payload
+    )
+    return Message(wrap(seal(answer, keys.read_private_key(site.path / "site.key"))), reply_to=message)
+
+
+def _answer(site: SiteFolder, envelope: Envelope) -> bytes:
+    request = decode(envelope.payload)
+    if not isinstance(request, m.Request):
+        raise CodecError(f"was sent {type(request).__name__}, no request.")
+    rows = site.rows()
+    site.agreement().policy.check(request, rows.X.shape[0])
+    return encode(Client(rows, SumsOnDisk(site, envelope.run)).answer(request))
+
+
+def _take_result(site: SiteFolder, envelope: Envelope) -> bytes:
+    folder = make_private(site.results / envelope.run)
+    write_atomically(folder / "selection.json", lambda file: file.write_bytes(envelope.payload))
+    return b""
+
+
+class SumsOnDisk:
+    """A client's memory that outlives its process: one file per run, for the site's eyes only."""
+
+    def __init__(self, site: SiteFolder, run: str) -> None:
+        self._file = site.prepared / f"sums-{Path(run).name}.npy"
+
+    def keep(self, sums: Float) -> None:
+        """Write the sums in one step."""
+
+        def save(path: Path) -> None:
+            with path.open("wb") as file:
+                np.save(file, sums)
+
+        write_atomically(self._file, save, mode=keys.PRIVATE)
+
+    def recall(self) -> Float | None:
+        """Read them again."""
+        if not self._file.is_file():
+            return None
+        sums: Float = np.load(self._file)
+        return sums

@@ -1,0 +1,25 @@
+"""Our bytes inside Flower's messages."""
+
+from flwr.app import ConfigRecord, Message, RecordDict
+
+from fedsieve.errors import CodecError
+
+RECORD, FIELD = "fedsieve", "envelope"
+STEP, RESULT, HELLO = "query.step", "query.result", "query.hello"
+
+
+def wrap(data: bytes) -> RecordDict:
+    """The content of a message that carries these bytes and nothing else."""
+    return RecordDict({RECORD: ConfigRecord({FIELD: data})})
+
+
+def unwrap(message: Message) -> bytes:
+    """The bytes that a message carries; refuses any other content."""
+    content = message.content
+    records = list(content.config_records) if content is not None else []
+    if records != [RECORD] or len(content) != 1 or list(content.config_records[RECORD]) != [FIELD]:
+        raise CodecError("a message of another app than ours.")
+    data = content.config_records[RECORD][FIELD]
+    if not isinstance(data, bytes):
+        raise CodecError(f"a message whose content is {type(data).__name__}, no bytes.")
+    return data
