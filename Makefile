@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench tables clean
+.PHONY: demo test test-federation lint bench tables clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## choose pixels of handwritten digits with ten sites
@@ -14,6 +14,10 @@ test: lint  ## linters, types, import rules, tests, doctests
 	for shared in degrees bits; do find src -name '*.nb[ic]' ! -newer src/fedsieve/kernels/$$shared.py -delete; done
 	$(BIN)/python -m pytest -n 2
 
+test-federation: $(READY)  ## the slow tests with real servers and sites: killed, hanging, restarted, impostors; simulation
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,simulation]'
+	$(BIN)/python -m pytest -m federation tests/federation
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -23,6 +27,8 @@ lint: $(READY)
 bench: $(READY)  ## speed, as ratios against peers in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.robustness
+	$(BIN)/python -m benchmarks.federation
 
 tables: $(READY)  ## the paper's tables and figure beside ours; resumes where it stopped
 	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml --jobs 2

@@ -1,4 +1,4 @@
-"""Damage and lie at random, print what became of it, keep it as JSON; exit code 1 if anything got through or crashed."""
+"""Damage and lie at random, print and keep what became of it; exit code 1 if anything got through or crashed."""
 
 import json
 import sys
@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
@@ -18,7 +19,7 @@ from fedsieve.protocol.messages import MESSAGES
 from fedsieve.versions import versions
 
 RESULTS = Path(__file__).with_name("results.json")
-N_DAMAGED, N_RESEALED, N_LIES = 5_000, 2_000, 600
+N_DAMAGED, N_RESEALED, N_LIES = 100_000, 20_000, 10_000
 N_PARTS = 100  # of the lies, so that progress shows and both processes have work to the end
 N_PROCESSES = 2
 
@@ -77,7 +78,7 @@ def _lies_table(lies: dict[str, Counter[str]]) -> Table:
     table = Table("dishonest", "what became of it", "replies")
     for kind, counts in lies.items():
         for fate, count in counts.most_common():
-            table.add_row(kind, fate, f"{count:,}")
+            table.add_row(kind, escape(fate), f"{count:,}")
         table.add_section()
     return table
 

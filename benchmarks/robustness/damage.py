@@ -1,4 +1,4 @@
-"""Random mutations of every message kind through the decoder: each must be refused, by `CodecError` and nothing else."""
+"""Random mutations of every message kind through the decoder: each must raise `CodecError` and nothing else."""
 
 from collections import Counter
 

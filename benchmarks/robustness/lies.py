@@ -13,7 +13,6 @@ from protocol.dishonesty import Situation, lie, named_lies, situations
 from strategies import Federation
 
 N_ROWS, N_FEATURES, N_PLANS = 16, 4, 6
-HONEST = "the honest reply after all"
 CERTIFIED = "indistinguishable: a table that answers so was built"
 NEITHER = "ACCEPTED WITHOUT A TABLE"
 
@@ -32,12 +31,12 @@ def told(n: int, seed: int) -> dict[str, Counter[str]]:
 
 def _fate(s: Situation, rng: np.random.Generator) -> str:
     try:
-        reply = decode(encode(lie(s, str(rng.choice(named_lies(s))), rng)))
+        reply = s.honest
+        while same(reply, s.honest, rtol=1e-12):  # a lie may come out as the truth: draw another
+            reply = decode(encode(lie(s, str(rng.choice(named_lies(s))), rng)))
         reason = why_refused(s.request, reply, s.expected)
         if reason:
             return f"refused: {_rule(reason)}"
-        if same(reply, s.honest, rtol=1e-12):
-            return HONEST
         return CERTIFIED if certificate(s.request, reply, s.tables) is not None else NEITHER
     except Exception as error:
         return f"CRASHED: {type(error).__name__}: {error}"
@@ -45,7 +44,8 @@ def _fate(s: Situation, rng: np.random.Generator) -> str:
 
 def _rule(reason: str) -> str:
     """The reason without the numbers and names of this case."""
-    return re.sub(r"-?\d[\d.e+]*|'[^']*'|\b(nan|-?inf)\b", "#", reason.split("; ")[0].split(": ")[0]).rstrip(".")
+    rule = re.sub(r"\[[^]]*\]", "[#, #]", reason.split("; ")[0].split(". ")[0]).rstrip(".")
+    return re.sub(r"\b\d[\d.e+]*|'[^']*'", "#", rule)
 
 
 @cache

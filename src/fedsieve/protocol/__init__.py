@@ -5,6 +5,7 @@ No I/O, no clock, no threads of its own: a runtime carries the messages.
 
 from fedsieve.protocol.client import Client, Site
 from fedsieve.protocol.cohort import Ask, BadReplyError, Replies, Talk
+from fedsieve.protocol.edge_server import EdgeServer
 from fedsieve.protocol.plan import Labelled, Plan
 from fedsieve.protocol.server import SERVER, Selection, federated_selection
 from fedsieve.protocol.transcript import Entry, bytes_by_client, bytes_by_kind
@@ -14,6 +15,7 @@ __all__ = [
     "Ask",
     "BadReplyError",
     "Client",
+    "EdgeServer",
     "Entry",
     "Labelled",
     "Plan",

@@ -44,6 +44,7 @@ class Cohort:
         self.round = rounds_before
         self.n_rows: dict[str, int] = {}
         self._plan = plan
+        self._before: dict[str, tuple[m.Request, m.Reply]] = {}  # what later replies must not contradict
 
     @property
     def total_rows(self) -> int:
@@ -74,8 +75,11 @@ class Cohort:
             raise BadReplyError(client, reason)
         assert not isinstance(reply, m.Refusal)
         self.n_rows[client] = reply.n_rows
+        if isinstance(reply, m.Ranges | m.Products):
+            self._before[client] = request, reply
         return reply
 
     def _expected(self, client: str) -> Expected:
         may_miss = self._plan.missing == "unrelated"
-        return Expected(self._plan.nominal, may_miss, self.n_rows.get(client))
+        n_rows, before = self.n_rows.get(client), self._before.get(client)
+        return Expected(self._plan.nominal, may_miss, n_rows, before, self._plan.max_sites_per_client)

@@ -10,15 +10,16 @@ from fedsieve.protocol import messages as m
 
 SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
 ROUNDED = 1e-6  # the same where degrees count that the kernels round to whole numbers
-MAX_VIA = 128  # features through which triangles are checked: all of a small table, evenly spread ones of a large
+MAX_VIA = 16  # features through which triangles are checked, evenly spread: enough to catch, cheap beside the sums
 
 
-def pair_sum_complaints(sums: Float, n_rows: int, relation: m.Relation) -> Iterator[str]:
+def pair_sum_complaints(sums: Float, n_rows: int, relation: m.Relation, max_sites: int = 1) -> Iterator[str]:
     """The rules that the sums of min(r_p, r_b) over all pairs of rows keep, whatever the rows."""
     own = np.diagonal(sums)
     if np.any(own < n_rows * (1 - SLACK)) or np.any(own > n_rows**2 * (1 + SLACK)):
         yield f"sent sums S_p outside [n, n²] = [{n_rows}, {n_rows**2}]."
-    if np.any(own < _least_own_sum(n_rows, relation) * (1 - ROUNDED)):
+    # Rows of different sites are unrelated: the squares of their sites' sizes add up to n² / sites or more.
+    if np.any(own < _least_own_sum(n_rows, relation) / max_sites * (1 - ROUNDED)):
         yield "sent sums S_p too small for its radius: so many values in [0, 1] lie nearer to each other."
     if np.any(sums < 0):
         yield "sent pair sums below 0."

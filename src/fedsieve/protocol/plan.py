@@ -66,6 +66,7 @@ class Plan:
     selected_distance: bool = False
     max_message_bytes: int = 512_000_000
     min_clients: int = 2
+    max_sites_per_client: int = 1
     nominal_mask: Bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +86,7 @@ class Plan:
         _check_count("n_neighbors", self.n_neighbors, 1)
         _check_count("max_iter", self.max_iter, 1)
         _check_count("max_message_bytes", self.max_message_bytes, 1)
+        _check_count("max_sites_per_client", self.max_sites_per_client, 1)
         if self.n_features_to_select is not None:
             _check_count("n_features_to_select", self.n_features_to_select, 1, n_features)
         unknown = [str(name) for name in self.nominal if name not in self.features]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.plan import Plan
@@ -36,15 +38,24 @@ class Policy:
             agreed = ", ".join(kind.__name__ for kind in self.kinds)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
         match request:
-            case m.AskRanges(columns) | m.AskMoments(columns):
+            case m.AskRanges(columns):
                 self._check_columns(columns)
+            case m.AskMoments(columns, scaling):
+                self._check_columns(columns)
+                self._check_scaling(columns, scaling)
             case m.AskRelations(relation) | m.AskPairSums(relation):
                 self._check_relation(relation)
             case m.AskProducts(relation) if relation is not None:
                 self._check_relation(relation)
 
+    def check_answer(self, reply: m.Reply) -> None:
+        """Raise `ProtocolError` where a server chose ranges to count a site's values by them."""
+        if self.plan.ranges == "federated" and isinstance(reply, m.Moments) and reply.n_clipped:
+            raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
+
     def _check_relation(self, relation: m.Relation) -> None:
         self._check_columns(relation.columns)
+        self._check_scaling(relation.columns, relation.scaling)
         if relation.kind != self.plan.relation:
             raise ProtocolError(f"was asked for the relation {relation.kind!r}; agreed: {self.plan.relation!r}.")
 
@@ -52,8 +63,23 @@ class Policy:
         others = [name for name in columns.features if name not in set(self.plan.features)]
         if others:
             raise ProtocolError(f"was asked for columns that were not agreed on: {listed(others)}.")
-        if columns.missing != self.plan.missing or not set(columns.nominal) <= set(self.plan.nominal):
+        nominal = {name for name in columns.features if name in self.plan.nominal}
+        if columns.missing != self.plan.missing or set(columns.nominal) != nominal:
             raise ProtocolError("was asked to read its columns in another way than agreed (nominal, missing).")
+
+    def _check_scaling(self, columns: m.Columns, scaling: m.Scaling) -> None:
+        if self.plan.ranges == "federated":
+            return
+        sent = (scaling.low, scaling.high)
+        declared = self.plan.declared_ranges()
+        if declared is None:
+            agreed = sent == (None, None)
+        else:
+            place = [self.plan.features.index(name) for name in columns.features]
+            pairs = zip(sent, declared, strict=True)
+            agreed = all(edge is not None and np.array_equal(edge, own[place]) for edge, own in pairs)
+        if not agreed:
+            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
 
 
 def what_leaves(plan: Plan) -> list[tuple[str, str]]:

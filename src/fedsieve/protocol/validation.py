@@ -37,6 +37,7 @@ class Expected:
     may_miss: bool
     n_rows: int | None  # known from the client's first reply on
     before: tuple[m.Request, m.Reply] | None = None  # the client's last ranges or products, which later ones must fit
+    max_sites: int = 1  # behind this client, which may be an edge server
 
 
 def why_refused(request: m.Request, reply: object, expected: Expected) -> str | None:
@@ -81,7 +82,7 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
             yield from _shape("upper", upper, (len(features) * (len(features) + 1) // 2,))
             yield from _finite("upper", upper)
             assert isinstance(request, m.AskPairSums)
-            yield from pair_sum_complaints(reply.matrix(), n_rows, request.relation)
+            yield from pair_sum_complaints(reply.matrix(), n_rows, request.relation, expected.max_sites)
         case m.Products(n_rows, values):
             assert isinstance(request, m.AskProducts)
             yield from _rows(n_rows, expected)

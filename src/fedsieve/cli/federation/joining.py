@@ -21,7 +21,6 @@ from fedsieve.runtimes.deployment.agreement import Agreement, check_address
 from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
 from fedsieve.runtimes.deployment.locks import only_one
 from fedsieve.runtimes.deployment.logs import choose_log
-from fedsieve.runtimes.flower.client_app import SITE
 from fedsieve.runtimes.flower.engine import (
     LOOPBACK,
     EngineError,
@@ -30,6 +29,7 @@ from fedsieve.runtimes.flower.engine import (
     free_port,
     supernode_command,
 )
+from fedsieve.runtimes.flower.guard import SITE, put_guards
 
 START_SECONDS = 60
 LOOK_SECONDS = 0.5
@@ -56,8 +56,8 @@ def _take_part(site: SiteFolder, agreement: Agreement, X: Float, log: Path) -> N
     _wait_for_server(site, agreement)
     make_private(site.prepared)
     site.write_rows(agreement.plan.features, X)
-    _make_local_certificate(site)
-    env = environment(site.path / "engine", **{SITE: str(site.path.absolute())})
+    make_local_certificate(site)
+    env = {**environment(site.path / "engine", first=put_guards(site)), SITE: str(site.path.absolute())}
     engine_log = log.with_suffix(".engine.log")
     start = engine_log.stat().st_size if engine_log.exists() else 0
     node = EngineProcess.start(supernode_command(site, free_port()), env, site.path / "supernode.pid", engine_log)
@@ -111,7 +111,7 @@ def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
                 time.sleep(1)
 
 
-def _make_local_certificate(site: SiteFolder) -> None:
+def make_local_certificate(site: SiteFolder) -> None:
     """For the engine's own listener on loopback, new at every start."""
     authority = keys.new_authority(site.name, 30)
     key, certificate = keys.new_certificate(authority, [LOOPBACK], 30)

@@ -45,7 +45,7 @@ def serve(path: Path, labeled: Path, host: str, log_file: Path | None, log_level
         stop_left_over(pid_file, "flower-superlink")
         _, port = check_address(agreement.address)
         _check_free(port)
-        env = environment(folder.server / "engine", **{FEDERATION: str(path.absolute())})
+        env = {**environment(folder.server / "engine"), FEDERATION: str(path.absolute())}
         link = EngineProcess.start(superlink_command(folder, host), env, pid_file, log.with_suffix(".engine.log"))
         try:
             _watch(folder, link, host, port)

@@ -30,9 +30,16 @@ PARAMETERS = (
     "tol",
     "max_iter",
 )
-ROUNDS = {"min_clients": 2, "on_bad_client": "drop", "max_message_bytes": 512_000_000, "timeout_seconds": 300}
+ROUNDS = {
+    "min_clients": 2,
+    "max_sites_per_client": 1,  # more where a client is an edge server
+    "on_bad_client": "drop",
+    "max_message_bytes": 512_000_000,
+    "timeout_seconds": 300,
+}
 PRIVACY = {"min_rows": 10}
 SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +119,10 @@ def read_agreement(path: Path) -> Agreement:
         return parse_agreement(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: is no valid TOML: {error}.") from None
     except FedSieveError as error:
         raise DataError(f"{path}: {error}") from None
+    except ValueError as error:  # of the characters, of TOML, of a number of thousands of digits
+        raise DataError(f"{path}: is no valid TOML: {error}.") from None
 
 
 def parse_agreement(text: str) -> Agreement:
@@ -135,6 +142,10 @@ def parse_agreement(text: str) -> Agreement:
     _check_keys("[parameters]", content["parameters"], set(), set(PARAMETERS))
     _check_keys("[rounds]", content["rounds"], set(ROUNDS))
     _check_keys("[privacy]", content["privacy"], set(PRIVACY))
+    if not isinstance(content["name"], str):
+        raise ParameterError(f"name must be text; got {content['name']!r}.")
+    _check_names("sites", content["sites"])
+    _check_names("[columns] nominal", columns["nominal"])
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
     rounds = dict(content["rounds"])
@@ -151,7 +162,7 @@ def parse_agreement(text: str) -> Agreement:
     plan = Plan(
         tuple(columns["features"]),
         nominal=tuple(columns["nominal"]),
-        ranges=_ranges(columns["ranges"], content.get("ranges")),
+        ranges=_ranges(columns["ranges"], content.get("ranges"), columns["features"]),
         **content["parameters"],
         **rounds,
     )
@@ -175,23 +186,32 @@ def check_site_names(names: Iterable[str]) -> None:
 
 def check_address(address: str) -> tuple[str, int]:
     """Host and port of `host:port`."""
-    host, _, port = address.rpartition(":") if isinstance(address, str) else ("", "", "")
-    if not host or not port.isdecimal() or not 1 <= int(port) <= 65535:
-        raise ParameterError(f"the server's address must be host:port; got {address!r}.")
-    return host.strip("[]"), int(port)
+    parts = ADDRESS.fullmatch(address) if isinstance(address, str) else None
+    if parts is None or not 1 <= int(parts["port"]) <= 65535:
+        raise ParameterError(f"the server's address must be host:port; got {str(address)[:80]!r}.")
+    return parts["host"].strip("[]"), int(parts["port"])
 
 
-def _ranges(choice: str, declared: Mapping[str, Any] | None) -> Any:
+def _ranges(choice: str, declared: Any, features: list[str]) -> Any:
     if (choice == "declared") != (declared is not None):
         raise ParameterError("[columns] ranges is 'declared' where there is a section [ranges], and only there.")
     if declared is None:
         return choice
+    _check_keys("[ranges]", declared, set(), set(features))
     return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in declared.items()}
 
 
+def _check_names(owner: str, names: Any) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"{owner} must be a list of names; got {names!r}.")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"{owner} names {listed(sorted({n for n in names if names.count(n) > 1}))} twice.")
+
+
 def _check_filled(key: str, names: Any) -> None:
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise ParameterError(f"[columns] {key} must be a list of at least one name; got {names!r}.")
+    _check_names(f"[columns] {key}", names)
+    if not names:
+        raise ParameterError(f"[columns] {key} must name at least one column.")
     if any(name.startswith(FILL_IN) for name in names):
         raise ParameterError(
             f"[columns] {key} is still marked {FILL_IN!r}. List the names there, then run 'fedsieve federation pack'."
@@ -218,4 +238,4 @@ def _names(names: list[str] | None) -> str:
 
 def _toml(value: Any) -> str:
     """JSON's strings, numbers, booleans and lists of them are TOML's too."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML wants escaped

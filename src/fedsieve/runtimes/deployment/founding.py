@@ -13,6 +13,7 @@ from fedsieve.runtimes.deployment.agreement import check_address, check_site_nam
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder, make_private, write_json
 
 LOOPBACK = ("localhost", "127.0.0.1")
+MAX_DAYS = 36_500
 
 
 def found(folder: Path, agreement: str, sites: list[str], address: str, *, days: int = 730) -> ServerFolder:
@@ -21,6 +22,9 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
         raise DataError(f"{folder}: exists and is not empty. Choose another --out; keys are never overwritten.")
     check_site_names(sites)
     host, _ = check_address(address)
+    if not 1 <= days <= MAX_DAYS:
+        raise ParameterError(f"--days must be in [1, {MAX_DAYS}]; got {days}.")
+    folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = ServerFolder(folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part"))
     try:
@@ -74,8 +78,13 @@ def add_site(folder: ServerFolder, name: str) -> None:
     """Let one more site belong to the federation."""
     names = list(folder.agreement().sites)
     check_site_names([*names, name])
-    renew_site(folder, name)
+    before = (folder.path / AGREEMENT).read_text(encoding="utf-8")
     _write_sites(folder, [*names, name])
+    try:
+        renew_site(folder, name)
+    except BaseException:
+        write_atomically(folder.path / AGREEMENT, lambda file: file.write_text(before, encoding="utf-8"))
+        raise
 
 
 def remove_site(folder: ServerFolder, name: str) -> None:

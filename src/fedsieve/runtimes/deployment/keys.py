@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -129,5 +130,5 @@ def _load(path: Path, load: Callable[[bytes], object]) -> object:
         return load(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except ValueError:
+    except (ValueError, UnsupportedAlgorithm):
         raise DataError(f"{path}: is no key in OpenSSH's form.") from None

@@ -19,9 +19,9 @@ from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
 from fedsieve.runtimes.deployment.logs import site_log
 from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
-from fedsieve.runtimes.flower.parcels import unwrap, wrap
+from fedsieve.runtimes.flower.guard import SITE
+from fedsieve.runtimes.flower.parcels import HELLO, unwrap, wrap
 
-SITE = "FEDSIEVE_SITE"  # the environment variable that says where a site's folder is
 SITES = "FEDSIEVE_SITES"  # in a simulation: the folder with all sites' folders
 
 Act: TypeAlias = Callable[[SiteFolder, Envelope], bytes]
@@ -32,19 +32,19 @@ app = ClientApp()
 @app.query("step")
 def step(message: Message, context: Context) -> Message:
     """Answer one request of the protocol."""
-    return _reply(message, context, _answer)
+    return reply_from(site_folder(context), message, _answer)
 
 
 @app.query("result")
 def result(message: Message, context: Context) -> Message:
     """Take the result of a run."""
-    return _reply(message, context, _take_result)
+    return reply_from(site_folder(context), message, take_result)
 
 
 @app.query("hello")
 def hello(message: Message, context: Context) -> Message:
     """Say who this is: the envelope's signature is the answer."""
-    return _reply(message, context, lambda _site, _envelope: b"", receiver=ANYONE)
+    return reply_from(site_folder(context), message, lambda _site, _envelope: b"")
 
 
 def site_folder(context: Context) -> SiteFolder:
@@ -56,20 +56,25 @@ def site_folder(context: Context) -> SiteFolder:
     return SiteFolder(names[int(context.node_config["partition-id"])])
 
 
-def _reply(message: Message, context: Context, act: Act, receiver: str | None = None) -> Message:
-    site = site_folder(context)
+def reply_from(site: SiteFolder, message: Message, act: Act) -> Message:
+    """What `act` makes of a request, signed; a refusal where it cannot, or where the request is not for this site.
+
+    A request that the operator did not sign is not answered at all: the error goes to the engine.
+    """
     data = unwrap(message)
     request = unseal(data, {SERVER: keys.read_public_key(site.path / "operator.pub")})
     log = site_log(site, request.run)
+    kind = message.metadata.message_type
     try:
-        request.require(sender=SERVER, receiver=receiver or site.name, agreement=site.agreement().fingerprint)
+        receiver = ANYONE if kind == HELLO else site.name
+        request.require(sender=SERVER, receiver=receiver, agreement=site.agreement().fingerprint)
         payload = act(site, request)
-        log.info("round %d: answered with %d bytes", request.round, len(payload))
+        log.info("%s of round %d: answered with %d bytes", kind, request.round, len(payload))
     except FedSieveError as reason:
-        log.warning("round %d: refused: %s", request.round, reason)
+        log.warning("%s of round %d: refused: %s", kind, request.round, reason)
         payload = encode(m.Refusal(str(reason)))
     except Exception as error:  # its text could hold data, so only its kind is told
-        log.error("round %d: failed: %s", request.round, type(error).__name__)
+        log.error("%s of round %d: failed: %s", kind, request.round, type(error).__name__)
         payload = encode(m.Refusal(f"failed with {type(error).__name__}; see the site's log."))
     answer = Envelope(
         request.run, request.agreement, request.round, site.name, SERVER, about=digest(data), payload=payload
@@ -82,11 +87,15 @@ def _answer(site: SiteFolder, envelope: Envelope) -> bytes:
     if not isinstance(request, m.Request):
         raise CodecError(f"was sent {type(request).__name__}, no request.")
     rows = site.rows()
-    site.agreement().policy.check(request, rows.X.shape[0])
-    return encode(Client(rows, SumsOnDisk(site, envelope.run)).answer(request))
+    policy = site.agreement().policy
+    policy.check(request, rows.X.shape[0])
+    reply = Client(rows, SumsOnDisk(site, envelope.run)).answer(request)
+    policy.check_answer(reply)
+    return encode(reply)
 
 
-def _take_result(site: SiteFolder, envelope: Envelope) -> bytes:
+def take_result(site: SiteFolder, envelope: Envelope) -> bytes:
+    """Keep the result in the site's folder."""
     folder = make_private(site.results / envelope.run)
     write_atomically(folder / "selection.json", lambda file: file.write_bytes(envelope.payload))
     return b""

@@ -21,8 +21,8 @@ from fedsieve.runtimes.deployment.agreement import check_address
 from fedsieve.runtimes.deployment.folders import ServerFolder, write_json
 from fedsieve.runtimes.deployment.keys import PublicKey
 from fedsieve.runtimes.flower.engine import LOOPBACK, EngineError
+from fedsieve.runtimes.flower.guard import APP
 
-APP = Path(__file__).parent / "app"
 ONLINE, UNREGISTERED, FINISHED = "online", "unregistered", "finished"  # the engine's words
 
 
@@ -71,9 +71,9 @@ class Control:
         write_json(self._folder.server / "nodes.json", {name: {"node": state.node} for name, state in nodes.items()})
         return nodes
 
-    def start(self, run: str) -> int:
+    def start(self, run: str, app: Path = APP) -> int:
         """Let the engine start a run's server process; returns the engine's number for it."""
-        fab = Fab(content=build_fab_from_disk(APP))
+        fab = Fab(content=build_fab_from_disk(app))
         config = user_config_to_proto({"run": run})
         answer = self._call("StartRun", control_pb2.StartRunRequest(fab=fab, override_config=config))
         if not answer.HasField("run_id"):

@@ -34,9 +34,13 @@ class EngineError(FedSieveError, RuntimeError):
     """A process of the engine did not start, or ended."""
 
 
-def environment(home: Path, **extra: str) -> dict[str, str]:
-    """The environment of a party's processes: the engine's files in its own folder, its commands on the path."""
-    commands = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+def environment(home: Path, *, first: Path | None = None, **extra: str) -> dict[str, str]:
+    """The environment of a party's processes: the engine's files in its own folder, its commands on the path.
+
+    Commands in the folder `first` stand before the engine's.
+    """
+    folders = [first.absolute()] if first else []
+    commands = os.pathsep.join(map(str, [*folders, Path(sys.executable).parent, os.environ.get("PATH", "")]))
     return {**os.environ, **SWITCHES, "PATH": commands, "FLWR_HOME": str(make_private(home).absolute()), **extra}
 
 

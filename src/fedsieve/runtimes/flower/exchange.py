@@ -15,6 +15,8 @@ from fedsieve.errors import CodecError
 from fedsieve.protocol import SERVER, Ask
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes.codec import decode, encode
+from fedsieve.runtimes.deployment import keys
+from fedsieve.runtimes.deployment.folders import ServerFolder
 from fedsieve.runtimes.deployment.keys import PrivateKey, PublicKey
 from fedsieve.runtimes.driver import Answer
 from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
@@ -114,6 +116,22 @@ class Post:
     def _refuse(self, site: str, round_: int, reason: str) -> m.Refusal:
         self.tell("refused", round=round_, site=site, reason=reason)
         return m.Refusal(reason)
+
+
+def post_for(grid: Grid, folder: ServerFolder, run: str, tell: Callable[..., None]) -> Post:
+    """The post of a federation's server for one run."""
+    agreement = folder.agreement()
+    return Post(
+        grid=grid,
+        run=run,
+        agreement=agreement.fingerprint,
+        key=keys.read_private_key(folder.server / "operator.key"),
+        public_keys=folder.public_keys(agreement.sites),
+        nodes=folder.nodes() or {},
+        timeout_seconds=agreement.timeout_seconds,
+        max_bytes=agreement.plan.max_message_bytes,
+        tell=tell,
+    )
 
 
 def introduce(post: Post) -> dict[str, int]:

@@ -11,7 +11,6 @@ from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
-from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.agreement import Agreement
 from fedsieve.runtimes.deployment.checkpoint import Checkpointed
 from fedsieve.runtimes.deployment.folders import ServerFolder
@@ -19,7 +18,7 @@ from fedsieve.runtimes.deployment.logs import open_log
 from fedsieve.runtimes.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.runtimes.driver import Outcome, drive
 from fedsieve.runtimes.envelope import Envelope
-from fedsieve.runtimes.flower.exchange import Post, introduce
+from fedsieve.runtimes.flower.exchange import Post, introduce, post_for
 from fedsieve.runtimes.flower.parcels import RESULT
 from fedsieve.runtimes.record import selection_record
 
@@ -66,19 +65,8 @@ def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> Non
     agreement, settings = folder.agreement(), run.settings()
     if settings["agreement"] != agreement.fingerprint:
         raise DataError("the agreement changed since the run was started. Start a new run.")
-    post = Post(
-        grid=grid,
-        run=run.id,
-        agreement=agreement.fingerprint,
-        key=keys.read_private_key(folder.server / "operator.key"),
-        public_keys=folder.public_keys(agreement.sites),
-        nodes=folder.nodes() or {},
-        timeout_seconds=agreement.timeout_seconds,
-        max_bytes=agreement.plan.max_message_bytes,
-        tell=tell,
-    )
-    if not post.nodes:
-        post.nodes = introduce(post)
+    post = post_for(grid, folder, run.id, tell)
+    post.nodes = post.nodes or introduce(post)
     unknown = [name for name in settings["sites"] if name not in post.nodes]
     if unknown:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")

@@ -1,0 +1,115 @@
+"""`python -m benchmarks.federation`: ten TLS sites beside an empty app; memory and bytes at 1000 features."""
+
+import json
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.federation.processes import PeakMemory, server, sites, until
+from benchmarks.federation.wire import CountingForwarder
+from fedsieve import kernels
+from fedsieve.protocol import Plan, Site
+from fedsieve.runtimes import in_process
+from fedsieve.runtimes.deployment.agreement import agreement_text, check_address
+from fedsieve.runtimes.deployment.folders import ServerFolder
+from fedsieve.runtimes.deployment.founding import found
+from fedsieve.runtimes.deployment.runs import new_run
+from fedsieve.runtimes.flower import control
+from fedsieve.runtimes.flower.engine import free_port
+
+EMPTY_APP = Path(__file__).parent / "empty_app"
+RESULTS = Path(__file__).parent / "results.json"
+REPEATS = 3
+TARGETS = {"ten sites, times the floor": 1.3, "bytes on the wire, times the transcript's": 1.05}
+
+
+def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> ServerFolder:
+    rng = np.random.default_rng(0)
+    names = [f"site-{number:02d}" for number in range(n_sites)]
+    features = [f"feature_{number:04d}" for number in range(n_features)]
+    address = f"127.0.0.1:{free_port()}"
+    folder = found(
+        place / "federation", agreement_text("bench", address, names, features, ["l0", "l1"]), names, address
+    )
+    folder.write_labelled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))
+    for name in names:
+        folder.site(name).write_rows(tuple(features), rng.normal(size=(n_rows, n_features)))
+    return folder
+
+
+def our_seconds(folder: ServerFolder) -> tuple[float, dict]:
+    run = new_run(folder, list(folder.agreement().sites), [])
+    start = time.perf_counter()
+    with control.Control(folder) as engine:
+        engine.start(run.id)
+    until(lambda: run.failure() or any(event["event"] == "finished" for event in run.events()), 600)
+    record = run.result()
+    if record is None:
+        raise RuntimeError(run.failure())
+    return time.perf_counter() - start, record
+
+
+def floor_seconds(folder: ServerFolder, number: int) -> float:
+    done = folder.server / f"empty-{number}"
+    start = time.perf_counter()
+    with control.Control(folder) as engine:
+        engine.start(str(done.absolute()), app=EMPTY_APP)
+    until(done.exists, 600)
+    return time.perf_counter() - start
+
+
+def ten_sites(place: Path) -> dict[str, float]:
+    folder = federation(place, n_sites=10, n_features=100, n_rows=200)
+    with server(folder):
+        with sites(folder, guarded=True):
+            ours = [our_seconds(folder)[0] for _ in range(REPEATS)]
+        with sites(folder, guarded=False):
+            floor = [floor_seconds(folder, number) for number in range(REPEATS)]
+    print(f"ten sites, 4 rounds: ours {sorted(ours)} s, an empty app {sorted(floor)} s")
+    return {
+        "ten sites, seconds": float(np.median(ours)),
+        "an empty app, seconds": float(np.median(floor)),
+        "ten sites, times the floor": float(np.median(ours) / np.median(floor)),
+    }
+
+
+def thousand_features(place: Path) -> dict[str, float]:
+    folder = federation(place, n_sites=3, n_features=1000, n_rows=300)
+    _, port = check_address(folder.agreement().address)
+    with server(folder), PeakMemory(str(folder.path)) as memory:
+        wire = CountingForwarder(port)
+        with sites(folder, guarded=True, port=wire.port):
+            seconds, record = our_seconds(folder)
+        wire.close()
+    counted = sum(entry["n_bytes"] for entry in record["transcript"])
+    features = folder.agreement().plan.features
+    tables = {name: Site(features, folder.site(name).rows().X) for name in folder.agreement().sites}
+    here = in_process.select(Plan(features, on_bad_client="drop"), folder.labelled(), tables)
+    assert list(record["scores"].values()) == list(here.selection.scores), "the network changed the result"
+    sent = sum(wire.n_bytes.values())
+    print(f"1000 features: transcript {counted:,} bytes, on the wire {dict(wire.n_bytes)}, memory {memory.megabytes}")
+    return {
+        "1000 features, seconds": seconds,
+        "bytes of the transcript": counted,
+        "bytes on the wire": sent,
+        "bytes on the wire, times the transcript's": sent / counted,
+        **{f"peak MB of {kind}": round(peak) for kind, peak in memory.megabytes.items() if peak},
+    }
+
+
+def main() -> None:
+    kernels.warm_up()
+    figures: dict[str, float] = {}
+    for part in (thousand_features, ten_sites):
+        with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
+            figures.update(part(Path(place)))
+    for name, value in figures.items():
+        target = f"  (target: at most {TARGETS[name]})" if name in TARGETS else ""
+        print(f"{name:45} {value:14,.3f}{target}")
+    RESULTS.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A federation's real processes for a benchmark, and how much memory each kind took at most."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from fedsieve.cli.federation.joining import make_local_certificate
+from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.runtimes.flower.client_app import SITE
+from fedsieve.runtimes.flower.control import ONLINE, Control
+from fedsieve.runtimes.flower.engine import (
+    EngineError,
+    EngineProcess,
+    environment,
+    free_port,
+    superlink_command,
+    supernode_command,
+)
+from fedsieve.runtimes.flower.guard import put_guards
+from fedsieve.runtimes.flower.server_app import FEDERATION
+
+KINDS = ("flower-superlink", "flwr-serverapp", "flower-supernode", "flwr-clientapp", "flower.guard")
+
+
+@contextmanager
+def server(folder: ServerFolder) -> Iterator[None]:
+    env = {**environment(folder.server / "engine"), FEDERATION: str(folder.path.absolute())}
+    link = EngineProcess.start(
+        superlink_command(folder, "127.0.0.1"), env, folder.server / "superlink.pid", folder.server / "engine.log"
+    )
+    try:
+        until(lambda: _registered(folder, link), 60)
+        yield
+    finally:
+        link.stop()
+
+
+def _registered(folder: ServerFolder, link: EngineProcess) -> bool:
+    link.check()
+    try:
+        with Control(folder) as control:
+            return bool(control.register())
+    except EngineError:
+        return False
+
+
+@contextmanager
+def sites(folder: ServerFolder, *, guarded: bool, port: int | None = None) -> Iterator[None]:
+    """All sites, connected; with our guard as `join` starts them, or plain for another app; through `port`."""
+    with ExitStack() as stack:
+        for name in folder.agreement().sites:
+            site = folder.site(name)
+            if port:
+                text = (site.path / AGREEMENT).read_text(encoding="utf-8")
+                own = folder.agreement().address.rpartition(":")[2]
+                (site.path / AGREEMENT).write_text(text.replace(f":{own}", f":{port}"), encoding="utf-8")
+            make_local_certificate(site)
+            first = put_guards(site) if guarded else None
+            env = {**environment(site.path / "engine", first=first), SITE: str(site.path.absolute())}
+            node = EngineProcess.start(
+                supernode_command(site, free_port()), env, site.path / "supernode.pid", site.path / "engine.log"
+            )
+            stack.callback(node.stop)
+        with Control(folder) as control:
+            until(lambda: all(state.status == ONLINE for state in control.nodes().values()), 120)
+        yield
+
+
+def until(done, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds} s")
+        time.sleep(0.1)
+
+
+class PeakMemory:
+    """Looks at all processes under a folder's name and keeps the largest resident size of each kind, in MB."""
+
+    def __init__(self, mark: str) -> None:
+        self._mark, self.megabytes = mark.encode(), dict.fromkeys(KINDS, 0.0)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "PeakMemory":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.05):
+            for process in Path("/proc").glob("[0-9]*"):
+                try:
+                    if self._mark not in (process / "environ").read_bytes():
+                        continue
+                    command = (process / "cmdline").read_bytes().decode()
+                    status = (process / "status").read_text()
+                except OSError:
+                    continue
+                kind = next((kind for kind in KINDS if kind in command), None)
+                peak = next((line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")), None)
+                if kind and peak:
+                    self.megabytes[kind] = max(self.megabytes[kind], int(peak) / 1024)

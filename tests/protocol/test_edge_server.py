@@ -1,0 +1,107 @@
+"""Edge servers: sums of sums are sums, so a level in between changes no order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from fedsieve.protocol import Client, EdgeServer, Plan, federated_selection
+from fedsieve.protocol import messages as m
+from protocol.federation import example, labelled, sites
+
+
+def edge_answer(edge: EdgeServer, clients: dict[str, Client], request: m.Request) -> m.Reply:
+    """What an edge server replies when its sites are objects here."""
+    talk = edge.answer(request)
+    try:
+        ask = next(talk)
+        while True:
+            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
+    except StopIteration as finished:
+        return finished.value
+
+
+def select_by_edges(plan, rows, groups):
+    """A selection with one edge server per group of sites; returns it and all that edges said."""
+    edges = {name: EdgeServer(plan, group) for name, group in groups.items()}
+    clients = {name: {site: Client(table) for site, table in group.items()} for name, group in groups.items()}
+    talk = federated_selection(plan, rows, edges)
+    ask, said = next(talk), []
+    while True:
+        replies = {name: edge_answer(edges[name], clients[name], ask.request) for name in ask.clients}
+        said += replies.values()
+        try:
+            ask = talk.send(replies)
+        except StopIteration as finished:
+            return finished.value, said
+
+
+def grouped(case, n_edges):
+    tables = sites(case)
+    names = sorted(tables)
+    return {f"edge-{i}": {name: tables[name] for name in names[i::n_edges]} for i in range(n_edges)}
+
+
+@settings(max_examples=15)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    wire=st.sampled_from(["statistics", "vectors"]),
+    relation=st.sampled_from(["distance", "similarity"]),
+)
+def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_server(seed, wire, relation):
+    case = example(seed, n_clients=6)
+    plan = Plan(case.features, wire=wire, relation=relation, max_sites_per_client=3)
+    flat = select_flat(plan, case)
+    found, _ = select_by_edges(plan, labelled(case), grouped(case, 2))
+    assert_allclose(found.scores, flat.scores, rtol=1e-9)
+    assert_array_equal(found.order, flat.order)
+    assert sum(found.n_rows.values()) == sum(flat.n_rows.values())
+
+
+def select_flat(plan, case):
+    clients = {name: Client(site) for name, site in sites(case).items()}
+    talk = federated_selection(plan, labelled(case), clients)
+    ask = next(talk)
+    while True:
+        try:
+            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
+        except StopIteration as finished:
+            return finished.value
+
+
+def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
+    case = example(n_clients=6)
+    plan = Plan(case.features, wire="statistics", max_sites_per_client=3)
+    found, said = select_by_edges(plan, labelled(case), grouped(case, 2))
+    assert_array_equal(found.distance, select_flat(plan, case).distance)
+    assert {type(reply).__name__ for reply in said} == {"Ranges", "Moments", "PairSums"}
+
+
+def test_a_site_that_fails_is_named_by_its_edge_server():
+    case = example(n_clients=4)
+    plan = Plan(case.features)
+    tables = sites(case)
+    clients = {name: Client(tables[name]) for name in ("site-0", "site-1")}
+    edge = EdgeServer(plan, clients)
+    talk = edge.answer(m.AskRanges(m.Columns(case.features, (), "error")))
+    next(talk)
+    with pytest.raises(StopIteration) as finished:
+        talk.send({"site-0": clients["site-0"].answer(m.AskRanges(m.Columns(case.features, (), "error")))})
+    assert finished.value.value.reason == "an edge server, whose site 'site-1' failed: did not answer."
+
+
+@pytest.mark.parametrize(
+    ("parameters", "request_of", "message"),
+    [
+        ({"wire": "matrices"}, m.AskRelations, "relation matrices do not add up"),
+        ({"spread": "mean"}, m.AskPairSums, "spread='mean' averages over single sites"),
+    ],
+)
+def test_what_does_not_add_up_is_refused_by_an_edge_server(parameters, request_of, message):
+    case = example()
+    columns = m.Columns(case.features, (), "error")
+    relation = m.Relation(columns, m.Scaling(None, None), np.ones(len(case.features)), "distance")
+    reply = edge_answer(EdgeServer(Plan(case.features, **parameters), []), {}, request_of(relation))
+    assert isinstance(reply, m.Refusal)
+    assert message in reply.reason
