@@ -8,14 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedsieve import datasets, fuzzy
+    from fedsieve import datasets, fuzzy, rivals
     from fedsieve.datasets import partition
     from fedsieve.learning import MLkNN, metrics
     from fedsieve.methods import registry
     from fedsieve.selectors import SSFMLFS
 
 __version__ = "0.1.0"
-__all__ = ["SSFMLFS", "MLkNN", "__version__", "datasets", "fuzzy", "metrics", "partition", "registry"]
+__all__ = ["SSFMLFS", "MLkNN", "__version__", "datasets", "fuzzy", "metrics", "partition", "registry", "rivals"]
 
 _HOMES = {
     "MLkNN": ("fedsieve.learning", "MLkNN"),
@@ -25,6 +25,7 @@ _HOMES = {
     "metrics": ("fedsieve.learning.metrics", None),
     "partition": ("fedsieve.datasets.partition", None),
     "registry": ("fedsieve.methods", "registry"),
+    "rivals": ("fedsieve.rivals", None),
 }
 
 

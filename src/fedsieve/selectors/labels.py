@@ -11,8 +11,8 @@ from fedsieve.errors import DataError
 UNLABELLED = -1
 
 
-def read_labels(Y: Any) -> tuple[Float, Bool]:
-    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labelled.
+def read_labels(Y: Any, owner: str = "SSFMLFS") -> tuple[Float, Bool]:
+    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labelled; `owner` is named in errors.
 
     A row of Y that is all -1 is unlabelled. 1-D y (or a single column) holds classes: -1 is unlabelled, the other
     values are one-hot encoded, since Equation 9 needs at least two labels to tell rows apart.
@@ -29,29 +29,29 @@ def read_labels(Y: Any) -> tuple[Float, Bool]:
     if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
         values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
-        return _one_hot(values.ravel())
+        return _one_hot(values.ravel(), owner)
     if values.ndim != 2:
-        raise DataError(f"SSFMLFS: Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
+        raise DataError(f"{owner}: Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError):
         raise DataError(
-            f"SSFMLFS: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
+            f"{owner}: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
         ) from None
     labelled = ~np.all(numbers == UNLABELLED, axis=1)
     wrong = labelled[:, None] & ~np.isin(numbers, (0.0, 1.0))
     if wrong.any():
         row, label = (int(index) for index in np.argwhere(wrong)[0])
         raise DataError(
-            f"SSFMLFS: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
+            f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
             f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
         )
     return numbers, labelled
 
 
-def _one_hot(y: Any) -> tuple[Float, Bool]:
+def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError("SSFMLFS: y contains NaN or infinity. An unlabelled row is -1.")
+        raise DataError(f"{owner}: y contains NaN or infinity. An unlabelled row is -1.")
     labelled = np.array([not (np.isscalar(value) and value == UNLABELLED) for value in y], dtype=bool)
     classes = np.unique(y[labelled])
     return (y[:, None] == classes[None, :]).astype(np.float64), labelled

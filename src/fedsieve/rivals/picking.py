@@ -1,0 +1,37 @@
+"""The best of several scores, the same on every machine: rounding in the last digits decides no rank."""
+
+import numpy as np
+
+from fedsieve.arrays import Bool, Float, Int
+
+DECIMALS = 10  # relative to the largest score
+
+
+def order_by(*scores: Float) -> Int:
+    """All features, best first, by the first score, then by the next; ties go to the smaller index.
+
+    >>> order_by(np.array([0.3, 0.1 + 0.2, 0.5]))
+    array([2, 0, 1])
+    """
+    columns = np.arange(len(scores[0]))
+    return np.lexsort([columns, *(-rounded(score) for score in reversed(scores))])
+
+
+def best_of(candidates: Bool, *scores: Float) -> int:
+    """The best candidate by the first score, then by the next; ties go to the smaller index.
+
+    >>> best_of(np.array([True, True, False]), np.array([0.3, 0.1 + 0.2, 0.5]))
+    0
+    """
+    remaining = np.flatnonzero(candidates)
+    for score in scores:
+        values = rounded(score[remaining])
+        remaining = remaining[values == values.max()]
+    return int(remaining[0])
+
+
+def rounded(scores: Float) -> Float:
+    """Scores without the digits that depend on the order of additions."""
+    largest = np.abs(scores).max(initial=0.0)
+    scale = 10.0 ** np.floor(np.log10(largest)) if 0 < largest < np.inf else 1.0
+    return np.round(scores / scale, DECIMALS)
