@@ -14,7 +14,8 @@ def order_by(*scores: Float) -> Int:
     array([2, 0, 1])
     """
     columns = np.arange(len(scores[0]))
-    return np.lexsort([columns, *(-rounded(score) for score in reversed(scores))])
+    order: Int = np.lexsort([columns, *(-rounded(score) for score in reversed(scores))])
+    return order
 
 
 def best_of(candidates: Bool, *scores: Float) -> int:
