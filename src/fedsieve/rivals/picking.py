@@ -35,4 +35,5 @@ def rounded(scores: Float) -> Float:
     """Scores without the digits that depend on the order of additions."""
     largest = np.abs(scores).max(initial=0.0)
     scale = 10.0 ** np.floor(np.log10(largest)) if 0 < largest < np.inf else 1.0
-    return np.round(scores / scale, DECIMALS)
+    short: Float = np.round(scores / scale, DECIMALS)
+    return short
