@@ -1,5 +1,7 @@
 """The best of several scores, the same on every machine: rounding in the last digits decides no rank."""
 
+import math
+
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
@@ -33,7 +35,6 @@ def best_of(candidates: Bool, *scores: Float) -> int:
 
 def rounded(scores: Float) -> Float:
     """Scores without the digits that depend on the order of additions."""
-    largest = np.abs(scores).max(initial=0.0)
-    scale = 10.0 ** np.floor(np.log10(largest)) if 0 < largest < np.inf else 1.0
-    short: Float = np.round(scores / scale, DECIMALS)
-    return short
+    largest = float(np.abs(scores).max(initial=0.0))
+    scale = 10.0 ** math.floor(math.log10(largest)) if 0 < largest < math.inf else 1.0
+    return np.round(scores / scale, DECIMALS)
