@@ -88,7 +88,7 @@ def test_a_site_that_fails_is_named_by_its_edge_server():
     next(talk)
     with pytest.raises(StopIteration) as finished:
         talk.send({"site-0": clients["site-0"].answer(m.AskRanges(m.Columns(case.features, (), "error")))})
-    assert finished.value.value.reason == "an edge server, whose site 'site-1' failed: did not answer."
+    assert finished.value.value.reason == "an edge server, of which failed site 'site-1': did not answer."
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_lost_site_costs_its_edge_server_and_is_named(tmp_path):
     run = new_run(top, ["edge-0", "edge-1", "edge-2"], [])
     server_app.conduct(LocalGrid(nodes), top, run)
     record = run.result()
-    assert "an edge server, whose site 'site-4' failed" in record["dropped"]["edge-1"]
+    assert "an edge server, of which failed site 'site-4'" in record["dropped"]["edge-1"]
     survivors = {name: site for name, site in sites(case).items() if name not in ("site-1", "site-4")}
     flat = in_process.select(Plan(case.features), labelled(case), survivors).selection
     assert record["order"] == [case.features[i] for i in flat.order]

@@ -26,11 +26,11 @@ Talk: TypeAlias = Generator[Ask, Replies, Result]
 
 
 class BadReplyError(ProtocolError):
-    """A client's reply that cannot be used."""
+    """Replies of one round that cannot be used: all of them, so that clients lost together are dropped together."""
 
-    def __init__(self, client: str, reason: str) -> None:
-        super().__init__(f"client {client!r}: {reason}")
-        self.client, self.reason = client, reason
+    def __init__(self, reasons: dict[str, str]) -> None:
+        super().__init__(" ".join(f"client {client!r}: {reason}" for client, reason in reasons.items()))
+        self.reasons = reasons
 
 
 class Cohort:
@@ -55,7 +55,11 @@ class Cohort:
         """One round: everybody is asked, replies come back in the order of names."""
         self.round += 1
         replies = yield Ask(self.round, self.clients, request)
-        return [self._checked(client, request, replies) for client in self.clients]
+        reasons = {client: self._why_refused(client, request, replies) for client in self.clients}
+        bad = {client: reason for client, reason in reasons.items() if reason}
+        if bad:
+            raise BadReplyError(bad)
+        return [self._taken(client, request, replies[client]) for client in self.clients]
 
     def ask_in_turn(self, request: m.Request, take: Callable[[Any], Result]) -> Talk[list[Result]]:
         """One round in which a reply is reduced by `take` before the next client is asked: for large replies."""
@@ -63,16 +67,18 @@ class Cohort:
         taken = []
         for client in self.clients:
             replies = yield Ask(self.round, (client,), request)
-            taken.append(take(self._checked(client, request, replies)))
+            reason = self._why_refused(client, request, replies)
+            if reason:
+                raise BadReplyError({client: reason})
+            taken.append(take(self._taken(client, request, replies[client])))
         return taken
 
-    def _checked(self, client: str, request: m.Request, replies: Replies) -> m.Reply:
+    def _why_refused(self, client: str, request: m.Request, replies: Replies) -> str | None:
         if client not in replies:
-            raise BadReplyError(client, "did not answer.")
-        reply = replies[client]
-        reason = why_refused(request, reply, self._expected(client))
-        if reason:
-            raise BadReplyError(client, reason)
+            return "did not answer."
+        return why_refused(request, replies[client], self._expected(client))
+
+    def _taken(self, client: str, request: m.Request, reply: m.Reply) -> m.Reply:
         assert not isinstance(reply, m.Refusal)
         self.n_rows[client] = reply.n_rows
         if isinstance(reply, m.Ranges | m.Products):

@@ -31,7 +31,8 @@ class EdgeServer:
         try:
             reply: m.Reply = reduce(add, (yield from self._cohort.ask(request)))
         except BadReplyError as bad:
-            return m.Refusal(f"an edge server, whose site {bad.client!r} failed: {bad.reason}")
+            failed = " ".join(f"site {site!r}: {reason}" for site, reason in bad.reasons.items())
+            return m.Refusal(f"an edge server, of which failed {failed}")
         return reply
 
     def _why_not(self, request: m.Request) -> str | None:

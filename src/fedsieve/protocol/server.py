@@ -62,8 +62,8 @@ def federated_selection(plan: Plan, labelled: Labelled, clients: Iterable[str]) 
         except BadReplyError as bad:
             if plan.on_bad_client == "raise":
                 raise
-            dropped[bad.client] = bad.reason
-            names = tuple(name for name in names if name != bad.client)
+            dropped.update(bad.reasons)
+            names = tuple(name for name in names if name not in bad.reasons)
             rounds = cohort.round
             if len(names) < plan.min_clients:
                 raise ProtocolError(

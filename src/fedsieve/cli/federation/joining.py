@@ -20,7 +20,7 @@ from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.agreement import Agreement, check_address
 from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
 from fedsieve.runtimes.deployment.locks import only_one
-from fedsieve.runtimes.deployment.logs import choose_log
+from fedsieve.runtimes.deployment.logs import choose_log, engine_log
 from fedsieve.runtimes.flower.engine import (
     LOOPBACK,
     EngineError,
@@ -58,13 +58,13 @@ def _take_part(site: SiteFolder, agreement: Agreement, X: Float, log: Path) -> N
     site.write_rows(agreement.plan.features, X)
     make_local_certificate(site)
     env = {**environment(site.path / "engine", first=put_guards(site)), SITE: str(site.path.absolute())}
-    engine_log = log.with_suffix(".engine.log")
-    start = engine_log.stat().st_size if engine_log.exists() else 0
-    node = EngineProcess.start(supernode_command(site, free_port()), env, site.path / "supernode.pid", engine_log)
+    said = engine_log(log)
+    start = said.stat().st_size
+    node = EngineProcess.start(supernode_command(site, free_port()), env, site.path / "supernode.pid", said)
     try:
-        _connected(site, node, engine_log, start)
+        _connected(site, node, said, start)
         say(f"{time.strftime('%H:%M:%S')} {site.name} is connected to {agreement.address}. Ctrl-C ends it.")
-        _follow(node, log)
+        _follow(site, node, log)
     finally:
         node.stop()
 
@@ -136,11 +136,15 @@ def _connected(site: SiteFolder, node: EngineProcess, log: Path, start: int) -> 
     raise EngineError(f"{site.name} could not connect within {START_SECONDS} s. Log: {log}")
 
 
-def _follow(node: EngineProcess, log: Path) -> None:
+def _follow(site: SiteFolder, node: EngineProcess, log: Path) -> None:
     """Show what this site's processes log, as it happens."""
     place = log.stat().st_size if log.exists() else 0
     while True:
-        node.check()
+        if node.process.poll() is not None:
+            raise ProtocolError(
+                f"{site.name} was cut off: the server no longer knows its key (renewed or removed there), or the "
+                f"engine failed. Join again; if that is refused, ask the operator for a new folder. Log: {node.log_file}"
+            )
         if log.exists():
             with log.open(encoding="utf-8") as file:
                 file.seek(place)

@@ -10,8 +10,9 @@ from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.errors import FedSieveError, ProtocolError, listed
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes.deployment.folders import ServerFolder
+from fedsieve.runtimes.deployment.locks import holder
 from fedsieve.runtimes.deployment.runs import RunFolder, find_run, new_run
-from fedsieve.runtimes.flower.control import FINISHED, ONLINE, Control
+from fedsieve.runtimes.flower.control import FINISHED, ONLINE, Control, NodeState
 from fedsieve.runtimes.flower.engine import EngineError
 
 LOOK_SECONDS = 0.3
@@ -50,11 +51,10 @@ def _gather(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], li
     end = time.monotonic() + wait
     with err.status("Waiting for the sites to be online ..."):
         while True:
-            with Control(folder) as control:
-                nodes = control.nodes()
+            nodes = _nodes(folder)
             online = sorted(name for name, state in nodes.items() if state.status == ONLINE)
             absent = sorted(set(nodes) - set(online))
-            if not absent or time.monotonic() > end:
+            if (nodes and not absent) or time.monotonic() > end:
                 break
             time.sleep(1)
     if len(online) < needed:
@@ -67,9 +67,20 @@ def _gather(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], li
     return online, absent
 
 
+def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
+    """The sites' states; none as long as a server that was just started does not answer yet."""
+    try:
+        with Control(folder) as control:
+            return control.nodes()
+    except EngineError:
+        if holder(folder.server / "serve.lock") is None:
+            raise
+        return {}
+
+
 def _lead(folder: ServerFolder, this: RunFolder) -> None:
     """Have the engine run it; again from its last round if the process or the server dies."""
-    told = 0
+    told = len(this.events())
     for attempt in range(ATTEMPTS):
         number = None if this.leader() else _start(folder, this)
         told, ended = _follow(folder, this, number, told)

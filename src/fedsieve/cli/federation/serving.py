@@ -11,7 +11,7 @@ from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment.agreement import check_address
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.runtimes.deployment.locks import only_one
-from fedsieve.runtimes.deployment.logs import choose_log
+from fedsieve.runtimes.deployment.logs import choose_log, engine_log
 from fedsieve.runtimes.flower.control import Control, NodeState
 from fedsieve.runtimes.flower.engine import (
     LOOPBACK,
@@ -46,7 +46,7 @@ def serve(path: Path, labeled: Path, host: str, log_file: Path | None, log_level
         _, port = check_address(agreement.address)
         _check_free(port)
         env = {**environment(folder.server / "engine"), FEDERATION: str(path.absolute())}
-        link = EngineProcess.start(superlink_command(folder, host), env, pid_file, log.with_suffix(".engine.log"))
+        link = EngineProcess.start(superlink_command(folder, host), env, pid_file, engine_log(log))
         try:
             _watch(folder, link, host, port)
         finally:

@@ -22,8 +22,10 @@ def _line(event: dict[str, Any]) -> str:
             return f"  {event['site']} answered, {size(event['n_bytes'])}, {event['seconds']:.1f} s"
         case "refused":
             return f"  {event['site']}: {event['reason']}"
+        case "delivery":
+            return f"the result goes to {len(event['sites'])} sites"
         case "delivered" | "not delivered":
-            return f"  result {event['event']}: {event['site']}"
+            return f"  {event['event']}: {event['site']}"
         case "started":
             return "the server's process has started"
         case _:

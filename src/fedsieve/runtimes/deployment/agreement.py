@@ -140,16 +140,16 @@ def parse_agreement(text: str) -> Agreement:
     _check_keys("[server]", content["server"], {"address"})
     _check_keys("[columns]", columns, {"features", "labels", "nominal", "ranges"})
     _check_keys("[parameters]", content["parameters"], set(), set(PARAMETERS))
-    _check_keys("[rounds]", content["rounds"], set(ROUNDS))
-    _check_keys("[privacy]", content["privacy"], set(PRIVACY))
+    _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
+    _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
     if not isinstance(content["name"], str):
         raise ParameterError(f"name must be text; got {content['name']!r}.")
     _check_names("sites", content["sites"])
     _check_names("[columns] nominal", columns["nominal"])
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
-    rounds = dict(content["rounds"])
-    timeout, min_rows = rounds.pop("timeout_seconds"), content["privacy"]["min_rows"]
+    rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **content["privacy"]}
+    timeout, min_rows = rounds.pop("timeout_seconds"), privacy["min_rows"]
     _check_number("[rounds] timeout_seconds", timeout, 1)
     _check_number("[privacy] min_rows", min_rows, 2)
     _check_number("[rounds] min_clients", rounds["min_clients"], 2)
@@ -166,10 +166,17 @@ def parse_agreement(text: str) -> Agreement:
         **content["parameters"],
         **rounds,
     )
-    agreed = {key: value for key, value in content.items() if key not in ("server", "sites")}
-    fingerprint = hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
     labels = tuple(columns["labels"])
+    fingerprint = _fingerprint(content["name"], labels, plan, timeout, min_rows)
     return Agreement(content["name"], content["server"]["address"], sites, labels, plan, timeout, min_rows, fingerprint)
+
+
+def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float, min_rows: int) -> str:
+    """Of what is meant, not of how it is written: defaults count as if they were spelt out."""
+    values = {field.name: getattr(plan, field.name) for field in fields(Plan) if field.init}
+    ranges = plan.ranges if isinstance(plan.ranges, str) else {key: list(pair) for key, pair in plan.ranges.items()}
+    agreed = [name, labels, {**values, "ranges": ranges}, timeout, min_rows]
+    return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
 def check_site_names(names: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.atomic import write_atomically
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, ProtocolError
 from fedsieve.protocol import Labelled, Site
 from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.agreement import Agreement, read_agreement
@@ -22,7 +22,9 @@ OWNER_ONLY = 0o700
 
 def make_private(folder: Path) -> Path:
     """A folder that only its owner may enter."""
-    folder.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+    if not folder.parent.exists():
+        make_private(folder.parent)
+    folder.mkdir(mode=OWNER_ONLY, exist_ok=True)
     folder.chmod(OWNER_ONLY)
     return folder
 
@@ -128,13 +130,15 @@ class SiteFolder:
                 np.save(file, np.ascontiguousarray(X))
 
         write_atomically(self.prepared / "rows.npy", save, mode=keys.PRIVATE)
-        names = json.dumps(list(features))
-        write_atomically(self.prepared / "columns.json", lambda path: path.write_text(names, encoding="utf-8"))
+        consent = {"features": list(features), "agreement": self.agreement().fingerprint}
+        write_json(self.prepared / "consent.json", consent, mode=keys.PRIVATE)
 
     def rows(self) -> Site:
-        """The prepared rows."""
-        names = json.loads((self.prepared / "columns.json").read_text(encoding="utf-8"))
-        return Site(tuple(names), np.load(self.prepared / "rows.npy"))
+        """The prepared rows, for the agreement under which they were given and no other."""
+        consent = json.loads((self.prepared / "consent.json").read_text(encoding="utf-8"))
+        if consent["agreement"] != self.agreement().fingerprint:
+            raise ProtocolError("its agreement changed since it consented. It must join again.")
+        return Site(tuple(consent["features"]), np.load(self.prepared / "rows.npy"))
 
     def pack(self, tar: Path) -> None:
         """The folder as a tar to hand over, with the rights of its files."""

@@ -19,8 +19,15 @@ def choose_log(folder: Path, file: Path | None, level: str) -> Path:
     chosen = (file or folder / "fedsieve.log").absolute()
     if not chosen.parent.is_dir():
         raise DataError(f"{chosen}: cannot be written: there is no folder {str(chosen.parent)!r}.")
+    for name in (chosen, engine_log(chosen)):
+        name.touch(mode=0o600)
     write_json(folder / SETTINGS, {"file": str(chosen), "level": level})
     return chosen
+
+
+def engine_log(log: Path) -> Path:
+    """Where the engine's own lines go, beside ours."""
+    return log.with_suffix(".engine.log")
 
 
 def open_log(folder: Path, run: str, party: str) -> Log:

@@ -67,7 +67,10 @@ class Post:
                     self._refuse(site, round_, "answered twice; the second answer was ignored.")
                 elif site:
                     seconds = time.monotonic() - start
-                    received[site] = self._open(reply, site, round_, requests[site], seconds, known)
+                    received[site] = self._open(reply, site, round_, requests[site], known)
+                    if kind == STEP and isinstance(envelope := received[site], Envelope):
+                        sent = {"n_bytes": len(envelope.payload), "seconds": round(seconds, 3)}
+                        self.tell("answered", round=round_, site=site, **sent)
             if len(received) < len(nodes):
                 time.sleep(POLL_SECONDS)
         for site in nodes:
@@ -79,9 +82,7 @@ class Post:
         nonce = secrets.token_hex(16)  # makes every request one of its kind, so that no old reply fits it
         return seal(Envelope(self.run, self.agreement, round_, SERVER, receiver, nonce, payload), self.key)
 
-    def _open(
-        self, reply: Message, site: str, round_: int, request: bytes, seconds: float, known: bool
-    ) -> Envelope | m.Refusal:
+    def _open(self, reply: Message, site: str, round_: int, request: bytes, known: bool) -> Envelope | m.Refusal:
         if reply.has_error():
             meaning = ENGINE_ERRORS.get(reply.error.code, "was lost")
             return self._refuse(site, round_, f"{meaning} (the engine's code {reply.error.code}).")
@@ -97,7 +98,6 @@ class Post:
             )
         except CodecError as error:
             return self._refuse(site, round_, f"sent a reply that is refused: {error}")
-        self.tell("answered", round=round_, site=site, n_bytes=len(envelope.payload), seconds=round(seconds, 3))
         return envelope
 
     def _answer(self, site: str, round_: int, received: Envelope | m.Refusal) -> Answer:

@@ -103,5 +103,6 @@ def _deliver(post: Post, record: dict[str, Any], tell: Any) -> None:
     text = json.dumps(record, indent=1, allow_nan=False) + "\n"
     last = max(entry["round"] for entry in record["transcript"]) + 1
     nodes = {name: post.nodes[name] for name in record["n_rows"]}
+    tell("delivery", sites=list(nodes))
     for site, reply in post.send(RESULT, last, nodes, text.encode()).items():
         tell("delivered" if isinstance(reply, Envelope) else "not delivered", site=site)

@@ -1,5 +1,6 @@
 """Flower's simulation: the same ServerApp and ClientApp with virtual nodes, on Ray."""
 
+import logging
 import os
 import warnings
 
@@ -16,6 +17,7 @@ from fedsieve.runtimes.flower.server_app import app as server_app
 def simulate(folder: ServerFolder, n_processes: int) -> None:
     """Run a selection with all sites of a folder as virtual nodes in this many processes."""
     os.environ.update(SWITCHES)
+    logging.getLogger("flwr").setLevel(logging.ERROR)  # its advice to use another command is not for our users
     os.environ["FLWR_HOME"] = environment(folder.server / "engine")["FLWR_HOME"]
     places = {FEDERATION: str(folder.path.absolute()), SITES: str(folder.sites.absolute())}
     os.environ.update(places)
