@@ -27,6 +27,7 @@ def write_together(writers: Mapping[Path, Callable[[Path], object]], *, mode: in
                 temporary[path].unlink(missing_ok=True)
                 temporary[path].touch(mode=mode, exist_ok=False)
             write(temporary[path])
+            _reach_the_disk(temporary[path])
         for path in writers:
             os.replace(temporary[path], path)
     except OSError as error:
@@ -35,3 +36,9 @@ def write_together(writers: Mapping[Path, Callable[[Path], object]], *, mode: in
     finally:
         for part in temporary.values():
             part.unlink(missing_ok=True)
+
+
+def _reach_the_disk(path: Path) -> None:
+    """So that a power failure after the renaming cannot leave an empty file."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -73,7 +73,7 @@ class Policy:
         sent = (scaling.low, scaling.high)
         declared = self.plan.declared_ranges()
         if declared is None:
-            agreed = sent == (None, None)
+            agreed = all(edge is None for edge in sent)
         else:
             place = [self.plan.features.index(name) for name in columns.features]
             pairs = zip(sent, declared, strict=True)

@@ -143,7 +143,7 @@ def _follow(site: SiteFolder, node: EngineProcess, log: Path) -> None:
         if node.process.poll() is not None:
             raise ProtocolError(
                 f"{site.name} was cut off: the server no longer knows its key (renewed or removed there), or the "
-                f"engine failed. Join again; if that is refused, ask the operator for a new folder. Log: {node.log_file}"
+                f"engine failed. Join again; if that is refused, ask for a new folder. Log: {node.log_file}"
             )
         if log.exists():
             with log.open(encoding="utf-8") as file:

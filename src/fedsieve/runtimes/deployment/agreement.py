@@ -38,7 +38,7 @@ ROUNDS = {
     "timeout_seconds": 300,
 }
 PRIVACY = {"min_rows": 10}
-SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 
 
@@ -174,6 +174,7 @@ def parse_agreement(text: str) -> Agreement:
 def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float, min_rows: int) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelt out."""
     values = {field.name: getattr(plan, field.name) for field in fields(Plan) if field.init}
+    values |= {key: float(values[key]) for key in ("lam", "damping", "tol")}  # 1 means 1.0
     ranges = plan.ranges if isinstance(plan.ranges, str) else {key: list(pair) for key, pair in plan.ranges.items()}
     agreed = [name, labels, {**values, "ranges": ranges}, timeout, min_rows]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
@@ -182,7 +183,7 @@ def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float,
 def check_site_names(names: Iterable[str]) -> None:
     """Site names become file names and are compared by case-blind file systems too."""
     names = list(names)
-    bad = [name for name in names if not isinstance(name, str) or not SITE_NAME.fullmatch(name) or name == SERVER]
+    bad = [name for name in names if not isinstance(name, str) or not NAME.fullmatch(name) or name == SERVER]
     if bad:
         raise ParameterError(
             f"site names are letters, digits, '.', '_' and '-', at most 64, and not {SERVER!r}; got {listed(bad)}."

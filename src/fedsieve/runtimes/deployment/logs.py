@@ -37,7 +37,7 @@ def open_log(folder: Path, run: str, party: str) -> Log:
     except OSError:
         settings = {"file": str(folder / "fedsieve.log"), "level": "info"}
     logger = logging.getLogger(f"fedsieve.{party}.{run}")
-    if not logger.handlers:
+    if not any(getattr(handler, "baseFilename", None) == settings["file"] for handler in logger.handlers):
         handler = logging.FileHandler(settings["file"], encoding="utf-8", delay=True)
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s run=%(run)s %(party)s: %(message)s"))
         logger.addHandler(handler)

@@ -92,7 +92,8 @@ class RunFolder:
 
 def new_run(folder: ServerFolder, sites: list[str], absent: list[str]) -> RunFolder:
     """Start a run's folder for these sites."""
-    name = time.strftime("%Y%m%d-%H%M%S", time.gmtime()) + "-" + secrets.token_hex(3)
+    now = time.time()
+    name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
     run = RunFolder(make_private(folder.server / "runs" / name))
     fingerprint = folder.agreement().fingerprint
     write_json(run.path / "run.json", {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint})

@@ -16,6 +16,7 @@ from fedsieve.protocol import SERVER, Client
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes.codec import decode, encode
 from fedsieve.runtimes.deployment import keys
+from fedsieve.runtimes.deployment.agreement import NAME
 from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
 from fedsieve.runtimes.deployment.logs import site_log
 from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
@@ -63,6 +64,8 @@ def reply_from(site: SiteFolder, message: Message, act: Act) -> Message:
     """
     data = unwrap(message)
     request = unseal(data, {SERVER: keys.read_public_key(site.path / "operator.pub")})
+    if not NAME.fullmatch(request.run):  # it becomes a file's name here
+        raise CodecError("a request of a run that has no proper name.")
     log = site_log(site, request.run)
     kind = message.metadata.message_type
     try:

@@ -14,6 +14,7 @@ from flwr.serverapp import Grid
 from fedsieve.errors import CodecError
 from fedsieve.protocol import SERVER, Ask
 from fedsieve.protocol import messages as m
+from fedsieve.protocol.validation import MAX_REASON
 from fedsieve.runtimes.codec import decode, encode
 from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.folders import ServerFolder
@@ -56,8 +57,8 @@ class Post:
             Message(wrap(requests[site]), node, kind, ttl=self.timeout_seconds, group_id=str(round_))
             for site, node in nodes.items()
         ]
-        start = time.monotonic()
         asked = dict(zip(self.grid.push_messages(messages), nodes, strict=True))
+        start = time.monotonic()
         received: dict[str, Envelope | m.Refusal] = {}
         while len(received) < len(nodes) and time.monotonic() - start < self.timeout_seconds:
             waiting = [number for number, site in asked.items() if number and site not in received]
@@ -114,6 +115,7 @@ class Post:
         return Answer(reply, len(received.payload))
 
     def _refuse(self, site: str, round_: int, reason: str) -> m.Refusal:
+        reason = reason[:MAX_REASON]
         self.tell("refused", round=round_, site=site, reason=reason)
         return m.Refusal(reason)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import traceback
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -49,16 +50,21 @@ def conduct(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int
         log.info("%s %s", event, json.dumps(details))
 
     log.info("this is the engine's run %d", engine_run)
-    try:
-        with run.lead():
+    if run.leader() is not None:
+        log.warning("run %s is led by another process already; this one ends", run.id)
+        return
+    with run.lead():
+        try:
             _conduct(grid, folder, run, tell)
-    except FedSieveError as error:
-        tell("failed", reason=str(error))
-        run.fail(str(error))
-    except Exception as error:
-        log.exception("an error of ours")
-        run.fail(f"{type(error).__name__} in the server's process; see {folder.server / 'fedsieve.log'}.")
-        raise
+        except FedSieveError as error:
+            tell("failed", reason=str(error))
+            run.fail(str(error))
+        except Exception as error:  # its text could hold data, so only its kind and place are told
+            log.error(
+                "an error of ours, %s:\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            )
+            run.fail(f"{type(error).__name__} in the server's process; see {folder.server / 'fedsieve.log'}.")
+            raise
 
 
 def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
@@ -83,6 +89,7 @@ def _record(
 ) -> dict[str, Any]:
     """The record of `fedsieve select`, and what only a network adds to it."""
     refused = Counter(event["site"] for event in run.events() if event["event"] == "refused")
+    refused = Counter({site: count for site, count in refused.items() if site in settings["sites"]})
     refused.update(site for site in outcome.selection.dropped if site not in refused)
     federation = {
         "run": run.id,
@@ -105,4 +112,5 @@ def _deliver(post: Post, record: dict[str, Any], tell: Any) -> None:
     nodes = {name: post.nodes[name] for name in record["n_rows"]}
     tell("delivery", sites=list(nodes))
     for site, reply in post.send(RESULT, last, nodes, text.encode()).items():
-        tell("delivered" if isinstance(reply, Envelope) else "not delivered", site=site)
+        taken = isinstance(reply, Envelope) and not reply.payload  # else it says why not
+        tell("delivered" if taken else "not delivered", site=site)
