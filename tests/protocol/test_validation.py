@@ -34,7 +34,7 @@ def entry(index, value):
 
 
 BAD = [
-    ("statistics", m.Ranges, changed(low=entry(2, np.nan)), "range .nan, .* must be finite"),
+    ("statistics", m.Ranges, changed(low=entry(2, np.nan)), "bad range .* must be finite"),
     ("statistics", m.Ranges, changed(high=entry(0, -1e9)), "low <= high"),
     ("statistics", m.Ranges, changed(low=np.inf, high=-np.inf), "low as float, no array of numbers"),
     ("statistics", m.Ranges, changed(low=lambda x: x.astype(str)), "no array of numbers"),
