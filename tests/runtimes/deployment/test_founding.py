@@ -96,7 +96,7 @@ def test_what_is_no_key_is_refused_by_name(tmp_path):
     file.write_text("nonsense")
     file.chmod(0o600)
     for read in (keys.read_private_key, keys.read_public_key):
-        with pytest.raises(DataError, match=r"site\.key: is no key in OpenSSH's form"):
+        with pytest.raises(DataError, match=r"site\.key: is no key or certificate of the expected form"):
             read(file)
 
 
@@ -202,3 +202,16 @@ def test_a_bad_site_name_is_refused_before_anything_is_made(tmp_path, sites):
     with pytest.raises(ParameterError, match="site names"):
         founding.found(tmp_path / "fed", text(), sites, "h:1")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_renewed_certificate_is_of_the_same_authority_and_lasts_as_long_as_asked(tmp_path):
+    folder = founding.found(tmp_path / "fed", text("127.0.0.1:9443"), SITES, "127.0.0.1:9443", days=3)
+    before = keys.read_certificate(folder.server / "server.crt")
+    assert keys.days_left(before) == 2
+    founding.renew_certificate(folder, 400)
+    after = keys.read_certificate(folder.server / "server.crt")
+    assert (after.serial_number != before.serial_number, keys.days_left(after)) == (True, 399)
+    assert handshake(folder, folder, "127.0.0.1") is None
+    assert keys.days_left(keys.read_certificate(folder.server / "ca.crt")) > 3000
+    with pytest.raises(ParameterError, match=r"--days must be in \[1, 36500\]; got 0"):
+        founding.renew_certificate(folder, 0)

@@ -76,6 +76,17 @@ def site(
 
 
 @app.command()
+def certificate(
+    folder: Folder, days: Annotated[int, typer.Option(help="How long the new certificate is valid.")] = 730
+) -> None:
+    """Give the server a new certificate of the same authority, before the old one expires.
+
+    [bold]Example[/bold]: fedsieve federation certificate fed/
+    """
+    _room("founding").certificate(folder, days)
+
+
+@app.command()
 def serve(
     folder: Folder,
     labeled: Annotated[Path, typer.Option(help="The server's labelled rows, CSV or Parquet.")],

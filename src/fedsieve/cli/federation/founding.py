@@ -78,6 +78,12 @@ def change(path: Path, add: str, renew: str, remove: str) -> None:
     say(f"hand over on a safe channel: {folder.sites / (add or renew)}.tar")
 
 
+def certificate(path: Path, days: int) -> None:
+    """Renew the server's certificate."""
+    founding.renew_certificate(ServerFolder(path), days)
+    say(f"The server has a new certificate for {days} days; start 'serve' again to use it. Sites need nothing new.")
+
+
 def _columns(schema: Path | None, labels: str) -> tuple[list[str] | None, list[str] | None]:
     if schema is None:
         if labels:

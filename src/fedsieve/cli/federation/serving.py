@@ -4,12 +4,13 @@ import socket
 import time
 from pathlib import Path
 
-from fedsieve.cli.console import err, say
+from fedsieve.cli.console import err, say, warn
 from fedsieve.cli.federation.signals import ended_kindly
 from fedsieve.cli.federation.tables import read_labelled
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment.agreement import check_address
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.runtimes.deployment.keys import days_left, read_certificate
 from fedsieve.runtimes.deployment.locks import only_one
 from fedsieve.runtimes.deployment.logs import choose_log, engine_log
 from fedsieve.runtimes.flower.control import Control, NodeState
@@ -25,6 +26,7 @@ from fedsieve.runtimes.flower.server_app import FEDERATION
 
 START_SECONDS = 60
 LOOK_SECONDS = 2
+WARN_DAYS = 30
 EVERYWHERE = ("0.0.0.0", "::")
 
 
@@ -36,6 +38,9 @@ def serve(path: Path, labeled: Path, host: str, log_file: Path | None, log_level
         raise ParameterError(
             f"--host must be {LOOPBACK}, localhost, or {EVERYWHERE[0]} for all networks; got {host!r}."
         )
+    left = days_left(read_certificate(folder.server / "server.crt"))
+    if left < WARN_DAYS:
+        warn(f"the server's certificate expires in {left} days. Renew it: fedsieve federation certificate {path}")
     labelled = read_labelled(labeled, agreement)
     log = choose_log(folder.server, log_file, log_level)
     busy = DataError(f"{path}: is served already by another process.")

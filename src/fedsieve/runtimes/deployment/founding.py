@@ -14,6 +14,7 @@ from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder, make_p
 
 LOOPBACK = ("localhost", "127.0.0.1")
 MAX_DAYS = 36_500
+AUTHORITY_DAYS = 3_650  # the authority outlives the certificates it signs
 
 
 def found(folder: Path, agreement: str, sites: list[str], address: str, *, days: int = 730) -> ServerFolder:
@@ -22,8 +23,6 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
         raise DataError(f"{folder}: exists and is not empty. Choose another --out; keys are never overwritten.")
     check_site_names(sites)
     host, _ = check_address(address)
-    if not 1 <= days <= MAX_DAYS:
-        raise ParameterError(f"--days must be in [1, {MAX_DAYS}]; got {days}.")
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = ServerFolder(folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part"))
@@ -31,12 +30,10 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
         make_private(new.server / "keys")
         for private in (new.path, new.server, new.sites):
             make_private(private)
-        authority = keys.new_authority(folder.name, days)
+        authority = keys.new_authority(folder.name, max(days, AUTHORITY_DAYS))
         keys.write_private_key(authority[0], new.server / "ca.key", ssh=False)
         keys.write_certificate(authority[1], new.server / "ca.crt")
-        key, certificate = keys.new_certificate(authority, list(dict.fromkeys([host, *LOOPBACK])), days)
-        keys.write_private_key(key, new.server / "server.key", ssh=False)
-        keys.write_certificate(certificate, new.server / "server.crt")
+        _certify(new, authority, host, days)
         operator = keys.new_key()
         keys.write_private_key(operator, new.server / "operator.key")
         keys.write_public_key(operator.public_key(), new.server / "operator.pub")
@@ -49,6 +46,20 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
     finally:
         shutil.rmtree(new.path, ignore_errors=True)
     return ServerFolder(folder)
+
+
+def renew_certificate(folder: ServerFolder, days: int) -> None:
+    """A new certificate for the server, of the same authority: sites need nothing new."""
+    host, _ = check_address(folder.agreement().address)
+    _certify(folder, keys.read_authority(folder.server), host, days)
+
+
+def _certify(folder: ServerFolder, authority: keys.Authority, host: str, days: int) -> None:
+    if not 1 <= days <= MAX_DAYS:
+        raise ParameterError(f"--days must be in [1, {MAX_DAYS}]; got {days}.")
+    key, certificate = keys.new_certificate(authority, list(dict.fromkeys([host, *LOOPBACK])), days)
+    keys.write_private_key(key, folder.server / "server.key", ssh=False)
+    keys.write_certificate(certificate, folder.server / "server.crt")
 
 
 def renew_site(folder: ServerFolder, name: str) -> None:

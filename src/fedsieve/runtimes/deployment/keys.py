@@ -18,6 +18,7 @@ from fedsieve.errors import DataError
 PRIVATE, PUBLIC = 0o600, 0o644
 PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey
+Authority = tuple[PrivateKey, x509.Certificate]
 
 
 def new_key() -> PrivateKey:
@@ -54,7 +55,7 @@ def read_public_key(path: Path) -> PublicKey:
     return key
 
 
-def new_authority(name: str, days: int) -> tuple[PrivateKey, x509.Certificate]:
+def new_authority(name: str, days: int) -> Authority:
     """The federation's own certificate authority; sites trust no other."""
     key = new_key()
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{name} authority"[:64])])
@@ -77,9 +78,7 @@ def new_authority(name: str, days: int) -> tuple[PrivateKey, x509.Certificate]:
     return key, builder.sign(key, SHA256())
 
 
-def new_certificate(
-    authority: tuple[PrivateKey, x509.Certificate], hosts: list[str], days: int
-) -> tuple[PrivateKey, x509.Certificate]:
+def new_certificate(authority: Authority, hosts: list[str], days: int) -> Authority:
     """A TLS certificate for the names and addresses under which a server is reached."""
     key, (issuer_key, issuer) = new_key(), authority
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0][:64])])
@@ -95,6 +94,25 @@ def new_certificate(
 def write_certificate(certificate: x509.Certificate, path: Path) -> None:
     """Write a certificate as PEM."""
     _write(path, certificate.public_bytes(serialization.Encoding.PEM), PUBLIC)
+
+
+def read_authority(folder: Path) -> Authority:
+    """The authority whose key and certificate lie in a folder as `ca.key` and `ca.crt`."""
+    key = _load(folder / "ca.key", lambda data: serialization.load_pem_private_key(data, None))
+    assert isinstance(key, PrivateKey)
+    return key, read_certificate(folder / "ca.crt")
+
+
+def read_certificate(path: Path) -> x509.Certificate:
+    """Read a certificate in PEM."""
+    certificate = _load(path, x509.load_pem_x509_certificate)
+    assert isinstance(certificate, x509.Certificate)
+    return certificate
+
+
+def days_left(certificate: x509.Certificate) -> int:
+    """For how many days it is still valid."""
+    return (certificate.not_valid_after_utc - datetime.datetime.now(datetime.UTC)).days
 
 
 def _builder(
@@ -131,4 +149,4 @@ def _load(path: Path, load: Callable[[bytes], object]) -> object:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
     except (ValueError, UnsupportedAlgorithm):
-        raise DataError(f"{path}: is no key in OpenSSH's form.") from None
+        raise DataError(f"{path}: is no key or certificate of the expected form.") from None
