@@ -50,6 +50,7 @@ def moments_of(X: Float, features: tuple[str, ...], n_clipped: int = 0) -> Momen
     >>> moments_of(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, np.nan]]), ("a", "b")).m2
     array([0., 2.])
     """
+    X = np.ascontiguousarray(X)  # numpy adds columns of the other layout up in another order
     present = ~np.isnan(X)
     count = present.sum(axis=0)
     smallest = np.where(count > 0, np.fmin.reduce(X, axis=0, initial=np.inf), 0.0)

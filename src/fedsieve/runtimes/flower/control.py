@@ -44,7 +44,7 @@ class Control:
         self._client = ControlHttpClient.from_server_address(
             f"{LOOPBACK}:{port}",
             insecure=False,
-            root_certificates=str(folder.server / "ca.crt"),
+            root_certificates=(folder.server / "ca.crt").read_bytes(),
             interceptors=[RuntimeVersionHttpInterceptor(component_name="flwr CLI")],
         )
 

@@ -24,6 +24,7 @@ from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
 from fedsieve.runtimes.flower.parcels import HELLO, STEP, unwrap, wrap
 
 POLL_SECONDS = 0.25  # how often the engine is asked for replies
+LIFE_SECONDS = 120  # that a message outlives our patience, so that it is our clock that decides
 MAX_ENVELOPE = 8192  # bytes that an envelope may add to a message
 ENGINE_ERRORS = {2: "its process failed", 5: "its node is gone, no heartbeat", 8: "its process died"}
 
@@ -41,6 +42,7 @@ class Post:
     timeout_seconds: float
     max_bytes: int
     tell: Callable[..., None]
+    grace_seconds: float = 0  # more for the next round: after a restart nodes may still be busy with the old process
 
     def ask(self, ask: Ask) -> dict[str, Answer]:
         """One round of the protocol: a question to each of its clients, their answers as they came."""
@@ -54,13 +56,14 @@ class Post:
         """Send a payload to each of the nodes, given by site; each one's genuine reply, or why there is none."""
         requests = {site: self._seal(round_, site if known else ANYONE, payload) for site in nodes}
         messages = [
-            Message(wrap(requests[site]), node, kind, ttl=self.timeout_seconds, group_id=str(round_))
+            Message(wrap(requests[site]), node, kind, ttl=self.timeout_seconds + LIFE_SECONDS, group_id=str(round_))
             for site, node in nodes.items()
         ]
         asked = dict(zip(self.grid.push_messages(messages), nodes, strict=True))
         start = time.monotonic()
         received: dict[str, Envelope | m.Refusal] = {}
-        while len(received) < len(nodes) and time.monotonic() - start < self.timeout_seconds:
+        patience, self.grace_seconds = self.timeout_seconds + self.grace_seconds, 0
+        while len(received) < len(nodes) and time.monotonic() - start < patience:
             waiting = [number for number, site in asked.items() if number and site not in received]
             for reply in self.grid.pull_messages(waiting) if waiting else ():
                 site = asked.get(reply.metadata.reply_to_message_id, "")
@@ -76,7 +79,7 @@ class Post:
                 time.sleep(POLL_SECONDS)
         for site in nodes:
             if site not in received:
-                received[site] = self._refuse(site, round_, f"did not answer within {self.timeout_seconds:g} s.")
+                received[site] = self._refuse(site, round_, f"did not answer within {patience:g} s.")
         return received
 
     def _seal(self, round_: int, receiver: str, payload: bytes) -> bytes:

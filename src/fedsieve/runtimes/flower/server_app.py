@@ -25,6 +25,7 @@ from fedsieve.runtimes.record import selection_record
 
 FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
 DELIVERY_SECONDS = 60
+GRACE_SECONDS = 90  # after the server's process died, the engine takes about 50 s to free its nodes
 
 app = ServerApp()
 
@@ -76,6 +77,8 @@ def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> Non
     unknown = [name for name in settings["sites"] if name not in post.nodes]
     if unknown:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
+    if sum(event["event"] == "started" for event in run.events()) > 1:
+        post.grace_seconds = GRACE_SECONDS
     exchange = Checkpointed(post.ask, run)
     outcome = drive(agreement.plan, folder.labelled(), tuple(settings["sites"]), exchange)
     record = _record(agreement, outcome, run, settings, exchange.n_repeated)

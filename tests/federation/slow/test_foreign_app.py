@@ -1,0 +1,67 @@
+"""Whoever reaches the engine's control interface can send any app; sites run none but ours."""
+
+import json
+import time
+
+import pytest
+
+from federation.consortium import running
+from fedsieve.runtimes.deployment.folders import ServerFolder
+from fedsieve.runtimes.flower.control import Control
+from fedsieve.runtimes.flower.guard import APP
+
+pytestmark = pytest.mark.federation
+
+SERVER = """
+import json
+from pathlib import Path
+from flwr.app import Context, Message, RecordDict
+from flwr.serverapp import Grid, ServerApp
+
+app = ServerApp()
+
+@app.main()
+def main(grid: Grid, context: Context) -> None:
+    messages = [Message(RecordDict(), node, "query.step", ttl=60) for node in grid.get_node_ids()]
+    replies = grid.send_and_receive(messages, timeout=60)
+    errors = [reply.error.reason if reply.has_error() else "" for reply in replies]
+    Path(context.run_config["run"]).write_text(json.dumps(errors))
+"""
+CLIENT = """
+from pathlib import Path
+from flwr.app import Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+
+Path({mark!r}).write_text("this code ran at a site")
+app = ClientApp()
+
+@app.query("step")
+def step(message: Message, context: Context) -> Message:
+    return Message(RecordDict(), reply_to=message)
+"""
+
+
+def foreign_app(folder, mark):
+    (folder / "foreign").mkdir(parents=True)
+    text = (APP / "pyproject.toml").read_text(encoding="utf-8")
+    (folder / "pyproject.toml").write_text(text.replace("fedsieve_app", "foreign").replace("fedsieve-app", "foreign"))
+    (folder / "LICENSE").write_text("none")
+    (folder / "foreign" / "__init__.py").write_text("")
+    (folder / "foreign" / "server.py").write_text(SERVER)
+    (folder / "foreign" / "client.py").write_text(CLIENT.format(mark=str(mark)))
+    return folder
+
+
+def test_an_app_that_is_not_ours_is_not_run_at_any_site(tmp_path):
+    mark, replies = tmp_path / "ran", tmp_path / "replies.json"
+    app = foreign_app(tmp_path / "foreign-app", mark)
+    with running(tmp_path / "fed", "siteA,siteB") as consortium:
+        with Control(ServerFolder(consortium.fed)) as control:
+            control.start(str(replies), app=app)
+        end = time.monotonic() + 120
+        while not replies.exists() and time.monotonic() < end:
+            time.sleep(0.5)
+        errors = json.loads(replies.read_text())
+    assert len(errors) == 2
+    assert all("was sent another app than the one of its installed fedsieve" in error for error in errors)
+    assert not mark.exists()

@@ -1,0 +1,148 @@
+"""A site is its key: who has none, an old one or another's is kept out, named, and never counted as somebody else."""
+
+import json
+
+import pytest
+
+from federation.consortium import running
+from federation.processes import wait_until
+from federation.tables import assert_same
+from fedsieve.runtimes.deployment import keys
+from fedsieve.runtimes.deployment.folders import ServerFolder
+from fedsieve.runtimes.flower.control import ONLINE, Control
+from fedsieve.runtimes.flower.engine import environment, free_port
+
+pytestmark = pytest.mark.federation
+
+CONNECTED = "SuperNode ID:"
+
+
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory):
+    sites = "siteA,siteB,siteC,siteD"
+    with running(tmp_path_factory.mktemp("identity"), sites, "--timeout", 60) as consortium:
+        yield consortium
+
+
+def nodes(consortium):
+    """The states of all registered nodes by site; the number of all nodes that the engine lists besides."""
+    with Control(ServerFolder(consortium.fed)) as control:
+        return control.nodes(), len(control._listed())
+
+
+def online(consortium):
+    return {name for name, state in nodes(consortium)[0].items() if state.status == ONLINE}
+
+
+def command_of(consortium, name):
+    """The latest join of a site."""
+    return [one for one in consortium.commands if one.mark == consortium.mark(name) and "join" in one.arguments][-1]
+
+
+def assert_cut_off(join):
+    """A site whose key is no longer known ends by itself, in good order."""
+    assert join.wait(90) == 2
+    assert "was cut off: the server no longer knows its key" in join.message
+    assert "nothing of its rows stays" in join.text
+
+
+def raw_node(consortium, name, *options):
+    """An engine's node that an intruder starts by himself."""
+    server = consortium.fed / "server"
+    home = consortium.folder / "intruders" / name
+    own = ("--ssl-ca-certfile", server / "ca.crt", "--ssl-certfile", server / "server.crt")
+    command = [
+        *("flower-supernode", "--superlink", f"127.0.0.1:{consortium.port}", "--host", "127.0.0.1"),
+        *("--port", free_port(), *own, "--ssl-keyfile", server / "server.key", *options),
+    ]
+    return consortium.start(f"intruder-{name}", command, environment(home))
+
+
+def test_the_engine_lets_in_no_unregistered_key_nobody_without_a_key_and_nothing_in_plain_text(consortium):
+    unknown = consortium.folder / "unknown.key"
+    keys.write_private_key(keys.new_key(), unknown)
+    trust = ("--root-certificates", consortium.fed / "server" / "ca.crt")
+    _, n_before = nodes(consortium)
+    intruders = {
+        "unregistered": raw_node(consortium, "unregistered", *trust, "--auth-supernode-private-key", unknown),
+        "keyless": raw_node(consortium, "keyless", *trust),
+        "plain": raw_node(consortium, "plain", "--insecure"),
+    }
+    for name in ("unregistered", "keyless"):
+        assert intruders[name].wait(60) != 0
+    assert "Failed to activate SuperNode" in intruders["unregistered"].text
+    assert "All SuperNodes must be registered" in intruders["keyless"].text
+    wait_until(
+        lambda: "onnection" in intruders["plain"].text, 60, "an attempt in plain text"
+    )  # it tries again for ever
+    for intruder in intruders.values():
+        intruder.kill_all()
+        assert CONNECTED not in intruder.text
+    assert nodes(consortium)[1] == n_before
+    assert online(consortium) == set(consortium.names)
+
+
+def test_a_site_turns_away_from_a_server_of_another_federation(consortium):
+    folder = consortium.unpack("siteD", "elsewhere")
+    keys.write_certificate(keys.new_authority("another", 10)[1], folder / "ca.crt")
+    command = consortium.join("siteD", folder, ready=False)
+    assert command.wait(60) == 2
+    assert "is not of this federation: its certificate is not signed by" in command.message
+    assert "nothing was sent" in command.message
+    assert not (folder / "prepared").exists()
+
+
+def test_a_folder_is_served_and_joined_by_one_process_at_a_time(consortium):
+    again = consortium.serve(ready=False)
+    assert again.wait(60) == 2
+    assert "is served already by another process." in again.message
+    twice = consortium.join("siteA", ready=False)
+    assert twice.wait(60) == 2
+    assert "has joined already, by another process." in twice.message
+    assert (consortium.site("siteA") / "prepared" / "rows.npy").is_file()
+    assert online(consortium) == set(consortium.names)
+
+
+def test_a_site_under_anothers_name_is_refused_and_never_counted_as_it(consortium):
+    command_of(consortium, "siteB").end()
+    folder = consortium.unpack("siteB", "masks")
+    (folder / "site.json").write_text(json.dumps({"name": "siteA"}))
+    consortium.join("siteB", folder)
+    try:
+        run = consortium.run(out="masked")
+        record = run.result()
+    finally:
+        command_of(consortium, "siteB").end()
+    assert record["dropped"] == {"siteB": "sent a reply that is refused: the signature is not that of 'siteA'."}
+    assert_same(record, consortium.expected("siteB"))
+    assert not (folder / "results").exists()
+    siteA = [event for event in run.folder.events() if event.get("site") == "siteA"]
+    assert {event["event"] for event in siteA} == {"answered", "delivered"}
+
+
+def test_after_a_renewal_the_old_key_is_refused_and_the_new_one_works(consortium):
+    old = consortium.unpack("siteB", "old")
+    before = consortium.join("siteB")
+    consortium.call("site", consortium.fed, "--renew", "siteB")
+    wait_until(lambda: "siteB" not in online(consortium), 30, "the old key's end")
+    assert_cut_off(before)
+    refused = consortium.join("siteB", old, ready=False)
+    assert refused.wait(90) == 2
+    assert "the server does not let siteB in: its key is not registered there, or no longer." in refused.message
+    assert "siteB" not in online(consortium)
+    consortium.unpack("siteB")
+    consortium.join("siteB")
+    wait_until(lambda: "siteB" in online(consortium), 30, "the new key's site")
+
+
+def test_a_removed_site_is_cut_off_and_the_others_go_on(consortium):
+    removed = command_of(consortium, "siteC")
+    consortium.call("site", consortium.fed, "--remove", "siteC")
+    server = next(command for command in consortium.commands if "serve" in command.arguments)
+    wait_until(lambda: "siteC" not in online(consortium), 30, "siteC's end")
+    assert_cut_off(removed)
+    assert server.process.poll() is None
+    run = consortium.run(out="after")
+    record = run.result()
+    assert record["federation"]["sites"] == ["siteA", "siteB", "siteD"]
+    assert_same(record, consortium.expected("siteC"), "dropped", "transcript")

@@ -1,0 +1,38 @@
+"""Many virtual sites in Flower's simulation: the same apps, the same result."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fedsieve.datasets import load_digits, partition
+from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.runtimes import in_process
+
+pytestmark = pytest.mark.federation
+
+N_SITES, SEED = 30, 3
+
+
+def test_a_simulation_of_thirty_sites_gives_the_bits_of_one_process(tmp_path):
+    command = [str(Path(sys.executable).parent / "fedsieve"), "federation", "simulate"]
+    options = ["--clients", str(N_SITES), "--seed", str(SEED), "--out", str(tmp_path / "result")]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"{N_SITES} virtual sites" in done.stdout
+    record = json.loads((tmp_path / "result" / "selection.json").read_text())
+    digits = load_digits()
+    labelled, others = partition.labelled_split(digits.Y, 0.2, SEED)
+    parts = partition.dirichlet(digits.Y[others], N_SITES, 0.5, SEED)
+    tables = {
+        f"site-{number:04d}": Site(digits.feature_names, digits.X[others[part]])
+        for number, part in enumerate(parts, start=1)
+    }
+    rows = Labelled(digits.X[labelled], digits.Y[labelled].astype(np.float64))
+    expected = in_process.select(Plan(digits.feature_names), rows, tables)
+    assert list(record["scores"].values()) == list(expected.selection.scores)
+    assert record["n_rows"] == expected.selection.n_rows
+    assert record["transcript"] == [entry._asdict() for entry in expected.transcript]
