@@ -27,6 +27,7 @@ lint: $(READY)
 bench: $(READY)  ## speed, as ratios against peers in one run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
+	$(BIN)/python -m benchmarks.rivals
 	$(BIN)/python -m benchmarks.robustness
 	$(BIN)/python -m benchmarks.federation
 

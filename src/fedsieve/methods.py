@@ -4,8 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fedsieve import rivals
 from fedsieve.selectors import SSFMLFS
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
+
+SUPERVISED = (
+    ("D2F", rivals.D2F, "code"),
+    ("FSNM", rivals.FSNM, "code"),
+    ("RFNMIFS", rivals.RFNMIFS, "our reading"),
+    ("FIMF", rivals.FIMF, "code"),
+    ("MLFS-NRS", rivals.MLFSNRS, "our reading"),
+    ("MLNRS", rivals.MLNRS, "our reading"),
+    ("MLFRS", rivals.MLFRS, "our reading"),
+    ("BMFS", rivals.BMFS, "code"),
+    ("MGFS", rivals.MGFS, "code"),
+    ("MLACO", rivals.MLACO, "code"),
+    ("GRMFS", rivals.GRMFS, "code"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +47,7 @@ def registry() -> dict[str, Entry]:
     """
     entries = (
         Entry("SSFMLFS", SSFMLFS, "semi-supervised", federated=True, fidelity="text"),
+        *(Entry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
         Entry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
         Entry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
         Entry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),

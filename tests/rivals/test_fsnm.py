@@ -1,0 +1,231 @@
+"""FSNM: the objective, both solvers, the published iteration, planted and degenerate tables, scikit-learn's manners."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fedsieve import datasets
+from fedsieve.errors import ParameterError
+from fedsieve.rivals.fsnm import EPSILON, FSNM, _smoothed, solve_by_features, solve_by_rows, sparse_regression
+from fedsieve.rivals.picking import order_by
+from reference.rivals import fsnm_loops
+from strategies import tables
+
+GAMMAS = st.sampled_from([1e-3, 0.1, 1.0, 7.0, 1e3])
+
+
+@parametrize_with_checks([FSNM(), FSNM(1, gamma=0.1, fit_intercept=True, tol=0.0, max_iter=3)])
+def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+def order(X, Y, **parameters):
+    return FSNM(**parameters).fit(X, Y).order_.tolist()
+
+
+def labels_for(X, n_labels, seed):
+    return np.random.default_rng(seed).integers(0, 2, (len(X), n_labels)).astype(float)
+
+
+@given(tables(max_features=12), st.integers(2, 4), GAMMAS, st.booleans(), st.integers(0, 2**32 - 1))
+def test_the_objective_never_rises(X, n_labels, gamma, fit_intercept, seed):
+    Y = labels_for(X, n_labels, seed)
+    objective = FSNM(gamma=gamma, fit_intercept=fit_intercept, tol=0.0, max_iter=40).fit(X, Y).objective_
+    assert len(objective) == 40
+    assert (np.diff(objective) <= 1e-11 * (1 + objective[:-1])).all()
+
+
+@given(st.floats(0, 1e3), st.floats(0, 1e3), st.sampled_from([1.0, 1e-3, 1e-6]))
+def test_the_weighted_squares_lie_above_the_smoothed_length_and_touch_it(a, b, factor):
+    """So a step that lowers the weighted squares lowers the objective; this does not hold for plain lengths."""
+    lengths = factor * np.array([a, b])
+    here, there = _smoothed(lengths)
+    bound = here + (lengths[1] ** 2 - lengths[0] ** 2) / (2 * lengths[0] + EPSILON)
+    assert there <= bound + 1e-12 * (1 + abs(bound))
+    assert -1e-18 <= here <= lengths[0]
+
+
+@given(tables(max_features=12), st.integers(2, 4), GAMMAS, st.integers(0, 2**32 - 1))
+def test_both_solvers_take_the_same_step(X, n_labels, gamma, seed):
+    rng = np.random.default_rng(seed)
+    Y = labels_for(X, n_labels, seed)
+    s, t = rng.random(len(X)) + EPSILON, rng.random(X.shape[1]) + EPSILON
+    by_rows, by_features = (solve(X, Y, s, t, gamma) for solve in (solve_by_rows, solve_by_features))
+    assert_allclose(by_rows, by_features, rtol=1e-6, atol=1e-9 * (1e-9 + np.abs(by_rows).max()))
+
+
+@pytest.mark.parametrize("shape", [(15, 40), (40, 15), (30, 30)])
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+def test_both_solvers_give_the_same_ranking(rng, monkeypatch, shape, gamma):
+    X, Y = rng.random(shape), rng.integers(0, 2, (shape[0], 3))
+    ours = order(X, Y, gamma=gamma)
+    for solver in (solve_by_rows, solve_by_features):
+        monkeypatch.setattr("fedsieve.rivals.fsnm.solve_by_rows", solver)
+        monkeypatch.setattr("fedsieve.rivals.fsnm.solve_by_features", solver)
+        assert order(X, Y, gamma=gamma) == ours
+
+
+@pytest.mark.parametrize("shape", [(15, 40), (40, 15)])
+@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+def test_the_steps_are_those_of_the_published_constrained_form(rng, shape, gamma):
+    """min ‖U‖₂,₁ with [X, gamma I] U = Y, U = [W; residuals / gamma], and 1e-6 on the diagonal of the system."""
+    X, Y = rng.random(shape), rng.integers(0, 2, (shape[0], 3)).astype(float)
+    A = np.hstack([X, gamma * np.eye(len(X))])
+    weights = np.ones(A.shape[1])
+    for n_steps in range(1, 8):
+        U = weights[:, None] * A.T @ np.linalg.solve(A * weights @ A.T + 1e-6 * np.eye(len(X)), Y)
+        weights = 2 * np.linalg.norm(U, axis=1)
+        W, _ = sparse_regression(X, Y, gamma, 0.0, n_steps)
+        assert_allclose(np.linalg.norm(W, axis=1), weights[: X.shape[1]] / 2, rtol=1e-3, atol=1e-4)
+
+
+@given(tables(max_features=8), st.integers(2, 4), st.booleans(), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_the_order_is_that_of_plain_loops(X, n_labels, fit_intercept, max_iter, seed):
+    Y = labels_for(X, n_labels, seed)
+    parameters = {"fit_intercept": fit_intercept, "tol": 0.0, "max_iter": max_iter}
+    fitted = FSNM(**parameters).fit(X, Y)
+    norms = np.array(fsnm_loops.weight_norms(X, Y, eps=EPSILON, **parameters))
+    assert_allclose(fitted.scores_, norms, rtol=1e-6, atol=1e-9)
+    assert fitted.order_.tolist() == fsnm_loops.order(X, Y, eps=EPSILON, **parameters)
+
+
+@pytest.mark.skipif("FEDSIEVE_DATA" not in os.environ, reason="FEDSIEVE_DATA names no local mirror")
+def test_the_order_of_emotions_is_that_of_plain_loops():
+    data = datasets.load("emotions")
+    X, Y = data.X[:120, ::4], data.Y[:120]
+    assert order(X, Y, max_iter=6) == fsnm_loops.order(X, Y, eps=EPSILON, max_iter=6)
+
+
+def test_it_ends_where_no_step_leads_down(rng):
+    """The objective is convex: a least value nearby is the least of all."""
+    X, Y = rng.random((30, 4)), rng.integers(0, 2, (30, 2)).astype(float)
+
+    def objective(W):
+        return np.linalg.norm(X @ W - Y, axis=1).sum() + np.linalg.norm(W, axis=1).sum()
+
+    W, smoothed = sparse_regression(X, Y, 1.0, 1e-12, 5000)
+    assert len(smoothed) < 5000
+    assert objective(W) >= smoothed[-1] == pytest.approx(objective(W), rel=1e-4)
+    for size in (1e-3, 1e-2, 0.1, 1.0):
+        assert all(objective(W + size * rng.normal(size=W.shape)) > objective(W) - 1e-4 for _ in range(100))
+
+
+def test_the_tolerance_stops_it(rng):
+    X, Y = rng.random((30, 6)), rng.integers(0, 2, (30, 2))
+    fitted = FSNM(tol=1e-2).fit(X, Y)
+    changes = -np.diff(fitted.objective_)
+    assert fitted.n_iter_ == len(fitted.objective_) > 2
+    assert (changes[:-1] >= 1e-2).all()
+    assert changes[-1] < 1e-2
+
+
+@pytest.fixture
+def noise(rng):
+    return rng.random((400, 12)), rng.integers(0, 2, (400, 3)).astype(float)
+
+
+def noisy(Y, rng, share=0.1):
+    return np.abs(Y - (rng.random(Y.shape) < share))
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_noisy_copies_of_the_labels_are_on_top(noise, rng, fit_intercept):
+    X, Y = noise
+    X[:, [2, 5, 7]] = noisy(Y, rng)
+    assert set(order(X, Y, fit_intercept=fit_intercept)[:3]) == {2, 5, 7}
+
+
+def test_more_features_than_rows(rng):
+    X, Y = rng.random((60, 100)), rng.integers(0, 2, (60, 3)).astype(float)
+    X[:, [20, 50, 70]] = Y
+    assert set(order(X, Y)[:3]) == {20, 50, 70}
+
+
+def test_a_feature_that_is_a_label_comes_first(noise):
+    X, Y = noise
+    X[:, 8] = Y[:, 1]
+    assert order(X, Y)[0] == 8
+
+
+def test_equal_features_share_their_weight(noise):
+    X, Y = noise
+    X[:, [3, 8]] = Y[:, [1, 1]]
+    fitted = FSNM().fit(X, Y)
+    assert fitted.scores_[3] == pytest.approx(fitted.scores_[8], rel=1e-9)
+    assert fitted.order_[:2].tolist() == [3, 8]
+
+
+def test_by_its_formula_a_constant_feature_is_an_intercept(noise):
+    X, Y = noise
+    X[:, 6] = 1.0
+    assert order(X, np.hstack([Y, np.ones((400, 3))]))[0] == 6
+    X[:, 6] = 0.0
+    assert order(X, Y)[-1] == 6
+    assert FSNM().fit(X, Y).scores_[6] == 0
+    assert order(np.ones((400, 3)), Y) == [0, 1, 2]
+
+
+def test_an_intercept_is_not_ranked_and_takes_over_from_constant_features(noise):
+    X, Y = noise
+    X[:, :3] = Y
+    X += 1.0
+    fitted = FSNM(fit_intercept=True).fit(X, Y)
+    assert sorted(fitted.order_) == list(range(12))
+    assert set(fitted.order_[:3]) == {0, 1, 2}
+
+
+def test_empty_labels_leave_the_order_of_the_columns(noise):
+    fitted = FSNM().fit(noise[0], np.zeros((400, 3)))
+    assert fitted.order_.tolist() == list(range(12))
+    assert_array_equal(fitted.objective_, 0.0)
+
+
+def test_one_label_in_either_form(noise):
+    X, Y = noise
+    X[:, 4] = Y[:, 0]
+    classes = np.where(Y[:, 0] == 1, "yes", "no")
+    assert order(X, Y[:, [0]]) == order(X, classes)
+    assert order(X, classes)[0] == 4
+
+
+def test_more_labels_than_features(rng):
+    Y = rng.integers(0, 2, (80, 9))
+    X = np.stack([rng.random(80), Y[:, 3], rng.random(80)], axis=1)
+    assert sorted(order(X, Y)) == [0, 1, 2]
+
+
+def test_0_1_features_stored_sparsely(rng):
+    X = (rng.random((90, 10)) < 0.2).astype(float)
+    Y = rng.integers(0, 2, (90, 3))
+    assert order(X, Y) == order(sparse.csr_array(X), Y)
+
+
+@pytest.mark.parametrize("n_rows", [10, 200])
+def test_permuted_features_permute_the_order(rng, n_rows):
+    X, Y = rng.random((n_rows, 12)), rng.integers(0, 2, (n_rows, 3))
+    moved = rng.permutation(12)
+    fitted = FSNM().fit(X[:, moved], Y)
+    assert moved[order_by(fitted.scores_)].tolist() == order(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("gamma", 0, "a number above 0"),
+        ("gamma", float("inf"), "a number above 0"),
+        ("gamma", "much", "a number above 0"),
+        ("tol", -1e-3, "a number of at least 0"),
+        ("tol", float("nan"), "a number of at least 0"),
+        ("max_iter", 0, "a whole number of at least 1"),
+        ("max_iter", 2.5, "a whole number of at least 1"),
+    ],
+)
+def test_bad_parameters_are_named(noise, name, value, rule):
+    with pytest.raises(ParameterError, match=rf"^FSNM: {name} must be {rule}; got {value!r}\.$"):
+        FSNM(**{name: value}).fit(*noise)
