@@ -164,7 +164,8 @@ class Run:
     @property
     def folder(self) -> RunFolder:
         wait_until(lambda: self.consortium._latest() > self._before, START_SECONDS, "the run's folder")
-        wait_until(lambda: find_run(ServerFolder(self.consortium.fed)), 5, "the run's settings")
+        runs = self.consortium.fed / "server" / "runs"
+        wait_until(lambda: (runs / self.consortium._latest() / "run.json").is_file(), 5, "the run's settings")
         return find_run(ServerFolder(self.consortium.fed))
 
     def event(self, event: str, seconds: float = START_SECONDS, *, after: int = 0, **details: Any) -> dict[str, Any]:

@@ -10,7 +10,10 @@ from fedsieve.runtimes.deployment.folders import ServerFolder
 from fedsieve.runtimes.flower.control import Control
 from fedsieve.runtimes.flower.guard import APP
 
-pytestmark = pytest.mark.federation
+pytestmark = [
+    pytest.mark.federation,
+    pytest.mark.filterwarnings("ignore:GitWildMatchPattern:DeprecationWarning"),  # the engine's, while it packs an app
+]
 
 SERVER = """
 import json
