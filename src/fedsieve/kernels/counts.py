@@ -12,9 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Int
+from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.kernels.bits import popcount
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, fixed_degree
@@ -96,8 +95,8 @@ def sums_from_levels(levels: Levels, chosen: Int, n_threads: int | None = None) 
     return sums
 
 
-def sums_from_sparse(X: sparse.csr_array, cut: Float, by_similarity: bool) -> Int:
-    """Fixed-point pair sums of a sparse 0/1 table, (n_rows, n_features), without a dense copy of it."""
+def sums_from_sparse(X: Rows, cut: Float, by_similarity: bool) -> Int:
+    """Fixed-point pair sums of a scipy CSR 0/1 table, (n_rows, n_features), without a dense copy of it."""
     n_rows, n_features = X.shape
     both = np.ascontiguousarray((X.T @ X).toarray(), dtype=np.int32)
     ones = np.diagonal(both).astype(np.int64)

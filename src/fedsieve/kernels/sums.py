@@ -6,9 +6,8 @@ changes the time, never a bit of the result.
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Int
+from fedsieve.arrays import Bool, Float, Int, Rows, is_sparse
 from fedsieve.errors import DataError
 from fedsieve.kernels import continuous, counts
 from fedsieve.kernels.bounds import MAX_ROWS
@@ -17,7 +16,7 @@ from fedsieve.kernels.degrees import ONE, cuts
 
 
 def pair_sums(
-    X: ArrayLike | sparse.sparray,
+    X: ArrayLike | Rows,
     radius: ArrayLike,
     kind: str = "distance",
     *,
@@ -41,7 +40,9 @@ def pair_sums(
         raise DataError(f"kernels.pair_sums: needs 2 to {MAX_ROWS - 1} rows; got {n_rows}.")
     cut = cuts(radius, kind, nominal, n_features)
     by_similarity = kind == "similarity"
-    if sparse.issparse(X):
+    if is_sparse(X):
+        from scipy import sparse  # a site with a dense table need not load it
+
         table = sparse.csr_array(X, dtype=np.float64)
         if np.all(table.data == 1) and table.has_canonical_format:  # else an entry may be stored in parts
             return _from_fixed_point(counts.sums_from_sparse(table, cut, by_similarity))

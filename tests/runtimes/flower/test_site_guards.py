@@ -1,6 +1,7 @@
 """What a site does when the server itself asks for more than was agreed on, or is not the server."""
 
 import stat
+import zlib
 from types import SimpleNamespace
 
 import numpy as np
@@ -101,7 +102,7 @@ def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(con
 def test_a_result_is_written_nowhere_but_in_the_sites_results(consortium, run, tmp_path):
     post = consortium.post(run.format(tmp=tmp_path))
     before = set(tmp_path.rglob("selection.json"))
-    post.send(RESULT, 9, post.nodes, b"{}")
+    post.send(RESULT, 9, post.nodes, zlib.compress(b"{}"))
     places = {folder.resolve() for folder in consortium.folder.sites.glob("*/results")}
     written = set(tmp_path.rglob("selection.json")) - before
     assert all(

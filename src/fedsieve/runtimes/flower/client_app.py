@@ -1,6 +1,7 @@
 """The ClientApp: one request, one answer. Each message may be met by a new process, so what must last lies on disk."""
 
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +24,7 @@ from fedsieve.runtimes.envelope import ANYONE, Envelope, digest, seal, unseal
 from fedsieve.runtimes.flower.guard import SITE
 from fedsieve.runtimes.flower.parcels import HELLO, unwrap, wrap
 
+MAX_RESULT = 1 << 28  # bytes of an unpacked result: names and scores of a million features
 SITES = "FEDSIEVE_SITES"  # in a simulation: the folder with all sites' folders
 
 Act: TypeAlias = Callable[[SiteFolder, Envelope], bytes]
@@ -99,8 +101,15 @@ def _answer(site: SiteFolder, envelope: Envelope) -> bytes:
 
 def take_result(site: SiteFolder, envelope: Envelope) -> bytes:
     """Keep the result in the site's folder."""
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(envelope.payload, MAX_RESULT)
+    except zlib.error:
+        raise CodecError("was sent a result that cannot be unpacked.") from None
+    if unpacking.unconsumed_tail:
+        raise CodecError(f"was sent a result above {MAX_RESULT} bytes.")
     folder = make_private(site.results / envelope.run)
-    write_atomically(folder / "selection.json", lambda file: file.write_bytes(envelope.payload))
+    write_atomically(folder / "selection.json", lambda file: file.write_bytes(text))
     return b""
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import traceback
+import zlib
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
@@ -114,6 +115,6 @@ def _deliver(post: Post, record: dict[str, Any], tell: Any) -> None:
     last = max(entry["round"] for entry in record["transcript"]) + 1
     nodes = {name: post.nodes[name] for name in record["n_rows"]}
     tell("delivery", sites=list(nodes))
-    for site, reply in post.send(RESULT, last, nodes, text.encode()).items():
+    for site, reply in post.send(RESULT, last, nodes, zlib.compress(text.encode())).items():
         taken = isinstance(reply, Envelope) and not reply.payload  # else it says why not
         tell("delivered" if taken else "not delivered", site=site)
