@@ -97,7 +97,7 @@ def thousand_features(place: Path) -> dict[str, float]:
         "bytes of the transcript": counted,
         "bytes on the wire": sent,
         "bytes on the wire, times the transcript's": sent / counted,
-        **{f"peak MB of {kind}": round(peak) for kind, peak in memory.megabytes.items() if peak},
+        **{f"peak MB of {kind}": round(peak) for kind, peak in memory.megabytes.items() if peak >= 1},
     }
 
 
