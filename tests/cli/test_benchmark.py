@@ -59,11 +59,11 @@ def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
 
 
 def test_a_method_that_does_not_exist_yet_has_no_row(fedsieve, config, tmp_path):
-    config.write_text(CONFIG + '\n[[method]]\nname = "GRMFS"\n')
+    config.write_text(CONFIG + '\n[[method]]\nname = "SFSS"\n')
     result = fedsieve("benchmark", config)
     assert result.code == 0
-    assert "Small: no row for GRMFS, not implemented yet." in result.out
-    assert "GRMFS" not in (tmp_path / "results" / "small.md").read_text()
+    assert "Small: no row for SFSS, not implemented yet." in result.out
+    assert "SFSS" not in (tmp_path / "results" / "small.md").read_text()
 
 
 @pytest.mark.parametrize(

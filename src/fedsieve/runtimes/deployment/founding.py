@@ -23,6 +23,7 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
         raise DataError(f"{folder}: exists and is not empty. Choose another --out; keys are never overwritten.")
     check_site_names(sites)
     host, _ = check_address(address)
+    _check_days(days)
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = ServerFolder(folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part"))
@@ -51,15 +52,19 @@ def found(folder: Path, agreement: str, sites: list[str], address: str, *, days:
 def renew_certificate(folder: ServerFolder, days: int) -> None:
     """A new certificate for the server, of the same authority: sites need nothing new."""
     host, _ = check_address(folder.agreement().address)
+    _check_days(days)
     _certify(folder, keys.read_authority(folder.server), host, days)
 
 
 def _certify(folder: ServerFolder, authority: keys.Authority, host: str, days: int) -> None:
-    if not 1 <= days <= MAX_DAYS:
-        raise ParameterError(f"--days must be in [1, {MAX_DAYS}]; got {days}.")
     key, certificate = keys.new_certificate(authority, list(dict.fromkeys([host, *LOOPBACK])), days)
     keys.write_private_key(key, folder.server / "server.key", ssh=False)
     keys.write_certificate(certificate, folder.server / "server.crt")
+
+
+def _check_days(days: int) -> None:
+    if not 1 <= days <= MAX_DAYS:
+        raise ParameterError(f"--days must be in [1, {MAX_DAYS}]; got {days}.")
 
 
 def renew_site(folder: ServerFolder, name: str) -> None:
