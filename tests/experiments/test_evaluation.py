@@ -97,3 +97,9 @@ def test_the_peak_is_that_of_the_stretch():
     assert 50 < during - before < 90
     reset_peak()
     assert peak_megabytes() < during - 40
+
+
+def test_a_rival_that_draws_draws_by_the_seed():
+    once, again, other = (evaluate(replace(RUN, method="MLACO", seed=seed))["selected"] for seed in (3, 3, 4))
+    assert once == again
+    assert once != other

@@ -123,6 +123,8 @@ def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tupl
         known = np.where(np.isin(rows.train, rows.server)[:, None], data.Y[rows.train], -1)
         fitted = [entry.factory(**parameters).fit(X[rows.train], known)]
     else:
+        if "random_state" in signature(entry.factory).parameters:
+            parameters.setdefault("random_state", run.seed)
         fitted = [entry.factory(**parameters).fit(X[rows.train], data.Y[rows.train])]
     k = int(fitted[0].support_.sum())
     return [selector.order_ for selector in fitted], k, getattr(fitted[0], "transcript_", ())
