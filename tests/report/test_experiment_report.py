@@ -131,3 +131,14 @@ def test_a_difference_counts_when_it_is_beyond_its_standard_error():
     assert compare_by_seed(ours, theirs, "average_precision") == "better than"
     assert compare_by_seed(ours, theirs, "ranking_loss") == "worse than"
     assert compare_by_seed(number(0.8, 0.6, 0.7), number(0.7, 0.7, 0.7), "coverage") == "no different from"
+
+
+def test_a_reconstruction_says_so_and_an_unidentified_method_keeps_its_published_row(tmp_path, published, rng):
+    for file in published.glob("*.csv"):
+        file.write_text(file.read_text() + "MFSDNA,0.4,0.6,0.7\n")
+    case = experiment("metrics", methods=(*METHODS, Method("RFNMIFS", "RFNMIFS"), Method("BMFS", "BMFS")))
+    write_report(case, records(case, rng), tmp_path, published)
+    text = (tmp_path / "t.md").read_text()
+    assert text.count("| RFNMIFS (our reading) | ") == 3
+    assert text.count("| BMFS | ") == 3
+    assert text.count("| MFSDNA (not identified) | - [0.4] | - [0.6] | - [0.7] |") == 3

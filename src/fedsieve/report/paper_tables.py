@@ -7,6 +7,7 @@ from pathlib import Path
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
+from fedsieve.methods import registry
 
 PUBLISHED = {
     "average_precision": "table2_average_precision.csv",
@@ -14,6 +15,7 @@ PUBLISHED = {
     "ranking_loss": "table4_ranking_loss.csv",
 }
 FEDERATED = "table7_yeast_federated.csv"
+NOT_IDENTIFIED = ("MFSDNA",)  # of the paper's methods: no source says what it is
 TITLES = {"average_precision": "Average precision ↑", "coverage": "Coverage ↓", "ranking_loss": "Ranking loss ↓"}
 
 
@@ -73,7 +75,18 @@ def _table(
             theirs = published.get((metric, method.title, dataset))  # a variant has no published value
             ours = "-" if number is None else str(number)
             cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
-        yield f"| {method.title} | " + " | ".join(cells) + " |"
+        yield f"| {method.title}{_note(method.name)} | " + " | ".join(cells) + " |"
+    for name in NOT_IDENTIFIED:
+        theirs_only = [published.get((metric, name, dataset)) for dataset in experiment.datasets]
+        if any(value is not None for value in theirs_only):
+            shown = ("-" if value is None else f"- [{value:g}]" for value in theirs_only)
+            yield f"| {name} (not identified) | " + " | ".join(shown) + " |"
+
+
+def _note(method: str) -> str:
+    """Where only the idea of a method is certain, every table says so."""
+    entry = registry().get(method)
+    return " (our reading)" if entry is not None and entry.fidelity == "our reading" else ""
 
 
 def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelled: float) -> Iterator[str]:
