@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -226,7 +226,7 @@ def _check_filled(key: str, names: Any) -> None:
         )
 
 
-def _check_keys(owner: str, content: Any, needed: set[str], optional: set[str] = frozenset()) -> None:  # type: ignore[assignment]
+def _check_keys(owner: str, content: Any, needed: Set[str], optional: Set[str] = frozenset()) -> None:
     if not isinstance(content, dict):
         raise ParameterError(f"{owner} must be a section; got {content!r}.")
     missing, unknown = sorted(needed - set(content)), sorted(set(content) - needed - optional)

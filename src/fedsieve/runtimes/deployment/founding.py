@@ -4,6 +4,7 @@ import json
 import re
 import secrets
 import shutil
+from functools import partial
 from pathlib import Path
 
 from fedsieve.atomic import write_atomically
@@ -83,8 +84,7 @@ def hand_over(folder: ServerFolder, name: str) -> Path:
     """Put the present agreement, certificate and operator's key into a site's folder and pack it as a tar."""
     site = folder.site(name)
     for file, source in ((AGREEMENT, folder.path), ("ca.crt", folder.server), ("operator.pub", folder.server)):
-        content = (source / file).read_bytes()
-        write_atomically(site.path / file, lambda path, content=content: path.write_bytes(content))  # type: ignore[misc]
+        write_atomically(site.path / file, partial(shutil.copyfile, source / file))
     tar = folder.sites / f"{name}.tar"
     site.pack(tar)
     return tar

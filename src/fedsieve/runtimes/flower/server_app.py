@@ -92,8 +92,8 @@ def _record(
     agreement: Agreement, outcome: Outcome, run: RunFolder, settings: dict[str, Any], n_repeated: int
 ) -> dict[str, Any]:
     """The record of `fedsieve select`, and what only a network adds to it."""
-    refused = Counter(event["site"] for event in run.events() if event["event"] == "refused")
-    refused = Counter({site: count for site, count in refused.items() if site in settings["sites"]})
+    told = (event["site"] for event in run.events() if event["event"] == "refused")
+    refused = Counter(site for site in told if site in settings["sites"])
     refused.update(site for site in outcome.selection.dropped if site not in refused)
     federation = {
         "run": run.id,
