@@ -10,9 +10,10 @@ import numpy as np
 from benchmarks.federation.processes import PeakMemory, server, sites, until
 from benchmarks.federation.wire import CountingForwarder
 from fedsieve import kernels
-from fedsieve.protocol import Plan, Site
+from fedsieve.protocol import Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
-from fedsieve.runtimes.deployment.agreement import agreement_text, check_address
+from fedsieve.runtimes.deployment.agreement import check_address
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import ServerFolder
 from fedsieve.runtimes.deployment.founding import found
 from fedsieve.runtimes.deployment.runs import new_run
@@ -88,7 +89,7 @@ def thousand_features(place: Path) -> dict[str, float]:
     counted = sum(entry["n_bytes"] for entry in record["transcript"])
     features = folder.agreement().plan.features
     tables = {name: Site(features, folder.site(name).rows().X) for name in folder.agreement().sites}
-    here = in_process.select(Plan(features, on_bad_client="drop"), folder.labelled(), tables)
+    here = in_process.select(SSFMLFSPlan(features, on_bad_client="drop"), folder.labelled(), tables)
     assert list(record["scores"].values()) == list(here.selection.scores), "the network changed the result"
     sent = sum(wire.n_bytes.values())
     print(f"1000 features: transcript {counted:,} bytes, on the wire {dict(wire.n_bytes)}, memory {memory.megabytes}")

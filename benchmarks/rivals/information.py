@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed.timing import best_of
+from fedsieve.rivals.bins import equal_width_bins
 from fedsieve.rivals.d2f import D2F
-from fedsieve.rivals.entropies import equal_width_bins
 from fedsieve.rivals.fimf import FIMF
 
 TESTS = Path(__file__).parents[2] / "tests"

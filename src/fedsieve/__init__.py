@@ -12,12 +12,27 @@ if TYPE_CHECKING:
     from fedsieve.datasets import partition
     from fedsieve.learning import MLkNN, metrics
     from fedsieve.methods import registry
+    from fedsieve.rivals import FMLFS, FedCMFS
     from fedsieve.selectors import SSFMLFS
 
 __version__ = "0.1.0"
-__all__ = ["SSFMLFS", "MLkNN", "__version__", "datasets", "fuzzy", "metrics", "partition", "registry", "rivals"]
+__all__ = [
+    "FMLFS",
+    "SSFMLFS",
+    "FedCMFS",
+    "MLkNN",
+    "__version__",
+    "datasets",
+    "fuzzy",
+    "metrics",
+    "partition",
+    "registry",
+    "rivals",
+]
 
 _HOMES = {
+    "FMLFS": ("fedsieve.rivals", "FMLFS"),
+    "FedCMFS": ("fedsieve.rivals", "FedCMFS"),
     "MLkNN": ("fedsieve.learning", "MLkNN"),
     "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
     "datasets": ("fedsieve.datasets", None),

@@ -8,6 +8,13 @@ from fedsieve import rivals
 from fedsieve.selectors import SSFMLFS
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
 
+SEMI_SUPERVISED = (
+    ("SFSS", rivals.SFSS, "text"),
+    ("CSFS", rivals.CSFS, "code"),
+    ("RLSR", rivals.RLSR, "code"),
+    ("SCFC", rivals.SCFC, "our reading"),
+    ("SFAM", rivals.SFAM, "our reading"),
+)
 SUPERVISED = (
     ("D2F", rivals.D2F, "code"),
     ("FSNM", rivals.FSNM, "code"),
@@ -22,13 +29,19 @@ SUPERVISED = (
     ("GRMFS", rivals.GRMFS, "code"),
 )
 
+FEDERATED = (
+    ("FMLFS", rivals.FMLFS, "our reading"),
+    ("FedCMFS", rivals.FedCMFS, "our reading"),
+)
+
 
 @dataclass(frozen=True)
 class Entry:
     """One method.
 
     `supervision` is "none", "semi-supervised" or "supervised"; `fidelity` is "code" (checked against published code),
-    "text" (from the paper's text) or "our reading" (a reconstruction). A `control` is there to be compared with.
+    "text" (from the paper's text) or "our reading" (a reconstruction). A `control` is there to be compared with. The
+    clients of a method that is federated and supervised hold labels too: `fit(X, Y, clients=[(Z, Yz), ...])`.
     """
 
     name: str
@@ -47,7 +60,9 @@ def registry() -> dict[str, Entry]:
     """
     entries = (
         Entry("SSFMLFS", SSFMLFS, "semi-supervised", federated=True, fidelity="text"),
+        *(Entry(name, factory, "semi-supervised", False, fidelity) for name, factory, fidelity in SEMI_SUPERVISED),
         *(Entry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
+        *(Entry(name, factory, "supervised", True, fidelity) for name, factory, fidelity in FEDERATED),
         Entry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
         Entry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
         Entry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),

@@ -31,7 +31,7 @@ def test_it_writes_records_and_tables_and_computes_nothing_twice(fedsieve, confi
     assert result.code == 0, result.err
     folder = tmp_path / "results"
     assert f"Small: {folder / 'small.md'}" in result.out
-    assert "| SSFMLFS | 0." in (folder / "small.md").read_text()
+    assert "| SSFMLFS | 20% | 0." in (folder / "small.md").read_text()
     records = (folder / "records.jsonl").read_bytes()
     assert records.count(b"\n") == 2
     again = fedsieve("benchmark", config)
@@ -59,11 +59,11 @@ def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
 
 
 def test_a_method_that_does_not_exist_yet_has_no_row(fedsieve, config, tmp_path):
-    config.write_text(CONFIG + '\n[[method]]\nname = "SFSS"\n')
+    config.write_text(CONFIG + '\n[[method]]\nname = "Oracle"\n')
     result = fedsieve("benchmark", config)
     assert result.code == 0
-    assert "Small: no row for SFSS, not implemented yet." in result.out
-    assert "SFSS" not in (tmp_path / "results" / "small.md").read_text()
+    assert "Small: no row for Oracle, not implemented yet." in result.out
+    assert "Oracle" not in (tmp_path / "results" / "small.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Records are appended whole, never twice, and survive a crash in the middle of a line."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import pytest
@@ -52,7 +53,7 @@ def append_many(path):
 
 def test_two_processes_never_write_the_same_record_twice(tmp_path):
     path = tmp_path / "records.jsonl"
-    with get_context("spawn").Pool(2) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         added = pool.map(append_many, [path, path])
     assert sum(added) == 60
     keys = [json.loads(line)["key"] for line in path.read_text().splitlines()]

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_token, wait_until
 from federation.tables import Tables, make_tables
-from fedsieve.protocol import Plan
+from fedsieve.protocol import SSFMLFSPlan
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.runtimes.deployment.runs import RunFolder, find_run
 from fedsieve.runtimes.flower.engine import free_port
@@ -106,7 +106,7 @@ class Consortium:
         return runs[-1] if runs else ""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SSFMLFSPlan:
         return ServerFolder(self.fed).agreement().plan
 
     def expected(self, *without: str) -> dict[str, Any]:

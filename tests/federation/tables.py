@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.record import selection_record
 
@@ -39,7 +39,7 @@ class Tables:
         for name, table in self.sites.items():
             table.to_csv(folder / f"{name}.csv", index=False)
 
-    def in_one_process(self, plan: Plan, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    def in_one_process(self, plan: SSFMLFSPlan, without: tuple[str, ...] = ()) -> dict[str, Any]:
         """The record of a run in this process with all sites, or with those that remain.
 
         Rows in C order, as sites keep them: the order in memory decides the order of additions, and so the last bit.

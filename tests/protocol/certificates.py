@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.protocol import Client, Site
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.line import _reach, chain_positions
+from fedsieve.protocol.ssfmlfs.line import _reach, chain_positions
 from protocol.table_search import of_pair_sums, of_products
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedsieve.protocol import Client, Labelled, Plan, Selection, Site, federated_selection
+from fedsieve.protocol import Client, Labelled, Selection, Site, SSFMLFSPlan, federated_selection
 from fedsieve.runtimes import in_process
 from strategies import Federation
 
@@ -18,10 +18,10 @@ def sites(case: Federation) -> dict[str, Site]:
 
 
 def select(case: Federation, **parameters) -> Selection:
-    return in_process.select(Plan(case.features, **parameters), labelled(case), sites(case)).selection
+    return in_process.select(SSFMLFSPlan(case.features, **parameters), labelled(case), sites(case)).selection
 
 
-def drive(plan: Plan, rows: Labelled, clients: dict[str, Site], tamper=None):
+def drive(plan: SSFMLFSPlan, rows: Labelled, clients: dict[str, Site], tamper=None):
     """A second runtime, ten lines: like `in_process`, but a test may change or swallow (None) any reply."""
     answering = {name: Client(site) for name, site in clients.items()}
     talk = federated_selection(plan, rows, clients)

@@ -7,7 +7,7 @@ from scipy import sparse
 from fedsieve.errors import DataError
 from fedsieve.protocol import Client, Site
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.client import check_values
+from fedsieve.protocol.site import check_values
 
 
 def columns(*features, missing="error"):

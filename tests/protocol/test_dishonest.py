@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsieve.errors import ProtocolError
-from fedsieve.protocol import Client, Plan, Site
+from fedsieve.protocol import Client, Site, SSFMLFSPlan
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
 from protocol.certificates import certificate, same
@@ -187,7 +187,7 @@ def test_a_refusal_in_no_or_in_many_words_names_the_client(reason):
 
     case = example()
     with pytest.raises(ProtocolError, match=r"client 'site-1': (refused without a reason|xxx)") as refused:
-        drive(Plan(case.features), labelled(case), sites(case), refuse)
+        drive(SSFMLFSPlan(case.features), labelled(case), sites(case), refuse)
     assert len(str(refused.value)) < 1100
 
 
@@ -213,7 +213,7 @@ def test_no_honest_reply_is_ever_refused(case, options, seed):
         case = Federation(gaps, case.X, case.Y)
     if options["ranges"] == "declared":
         options["ranges"] = dict.fromkeys(case.features, (0.2, 0.7))
-    plan = Plan(case.features, **{**options, "nominal": case.features[:2] if options["nominal"] else ()})
+    plan = SSFMLFSPlan(case.features, **{**options, "nominal": case.features[:2] if options["nominal"] else ()})
     before = {}
 
     def check(ask, name, reply):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.protocol import Client, EdgeServer, Plan, federated_selection
+from fedsieve.protocol import Client, EdgeServer, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
 from protocol.federation import example, labelled, sites
 
@@ -51,7 +51,7 @@ def grouped(case, n_edges):
 )
 def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_server(seed, wire, relation):
     case = example(seed, n_clients=6)
-    plan = Plan(case.features, wire=wire, relation=relation, max_sites_per_client=3)
+    plan = SSFMLFSPlan(case.features, wire=wire, relation=relation, max_sites_per_client=3)
     flat = select_flat(plan, case)
     found, _ = select_by_edges(plan, labelled(case), grouped(case, 2))
     assert_allclose(found.scores, flat.scores, rtol=1e-9)
@@ -72,7 +72,7 @@ def select_flat(plan, case):
 
 def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
     case = example(n_clients=6)
-    plan = Plan(case.features, wire="statistics", max_sites_per_client=3)
+    plan = SSFMLFSPlan(case.features, wire="statistics", max_sites_per_client=3)
     found, said = select_by_edges(plan, labelled(case), grouped(case, 2))
     assert_array_equal(found.distance, select_flat(plan, case).distance)
     assert {type(reply).__name__ for reply in said} == {"Ranges", "Moments", "PairSums"}
@@ -80,7 +80,7 @@ def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
 
 def test_a_site_that_fails_is_named_by_its_edge_server():
     case = example(n_clients=4)
-    plan = Plan(case.features)
+    plan = SSFMLFSPlan(case.features)
     tables = sites(case)
     clients = {name: Client(tables[name]) for name in ("site-0", "site-1")}
     edge = EdgeServer(plan, clients)
@@ -102,6 +102,6 @@ def test_what_does_not_add_up_is_refused_by_an_edge_server(parameters, request_o
     case = example()
     columns = m.Columns(case.features, (), "error")
     relation = m.Relation(columns, m.Scaling(None, None), np.ones(len(case.features)), "distance")
-    reply = edge_answer(EdgeServer(Plan(case.features, **parameters), []), {}, request_of(relation))
+    reply = edge_answer(EdgeServer(SSFMLFSPlan(case.features, **parameters), []), {}, request_of(relation))
     assert isinstance(reply, m.Refusal)
     assert message in reply.reason

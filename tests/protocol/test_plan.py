@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import ParameterError
-from fedsieve.protocol import Plan
+from fedsieve.protocol import SSFMLFSPlan
 
 FEATURES = ("a", "b", "c")
 
@@ -45,15 +45,15 @@ FEATURES = ("a", "b", "c")
 )
 def test_a_parameter_outside_its_rule_is_named(wrong, message):
     with pytest.raises(ParameterError, match=message):
-        Plan(**{"features": FEATURES, **wrong})
+        SSFMLFSPlan(**{"features": FEATURES, **wrong})
 
 
 def test_numpy_numbers_are_numbers():
-    plan = Plan(FEATURES, lam=np.float32(1.5), n_neighbors=np.int64(2), n_features_to_select=np.int32(2))
+    plan = SSFMLFSPlan(FEATURES, lam=np.float32(1.5), n_neighbors=np.int64(2), n_features_to_select=np.int32(2))
     assert plan.k == 2
 
 
 def test_auto_takes_statistics_up_to_two_thousand_features():
-    assert Plan(tuple(map(str, range(2000)))).wire_form == "statistics"
-    assert Plan(tuple(map(str, range(2001)))).wire_form == "vectors"
-    assert Plan(FEATURES, wire="matrices").wire_form == "matrices"
+    assert SSFMLFSPlan(tuple(map(str, range(2000)))).wire_form == "statistics"
+    assert SSFMLFSPlan(tuple(map(str, range(2001)))).wire_form == "vectors"
+    assert SSFMLFSPlan(FEATURES, wire="matrices").wire_form == "matrices"

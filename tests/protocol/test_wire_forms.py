@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
 from protocol.federation import WIRES, example, labelled, select, sites
 from reference import selection_loops
@@ -45,7 +45,7 @@ def test_neither_the_clients_order_nor_their_names_matter(case, random):
 @settings(max_examples=25)
 @given(federations(), st.randoms(use_true_random=False), st.sampled_from(WIRES))
 def test_columns_are_matched_by_name_whatever_their_order(case, random, wire):
-    plan = Plan(case.features, wire=wire)
+    plan = SSFMLFSPlan(case.features, wire=wire)
     shuffled = {}
     for name, X in case.clients.items():
         order = list(range(X.shape[1]))
@@ -181,7 +181,7 @@ def test_sparse_0_1_sites_give_the_same_answer_as_dense_ones():
     rng = np.random.default_rng(2)
     tables = {name: (rng.random((20, 40)) < 0.2).astype(float) for name in "ab"}
     rows = Labelled((rng.random((15, 40)) < 0.2).astype(float), rng.integers(0, 2, (15, 3)).astype(float))
-    plan = Plan(tuple(f"w{p}" for p in range(40)))
+    plan = SSFMLFSPlan(tuple(f"w{p}" for p in range(40)))
     dense = in_process.select(plan, rows, {n: Site(plan.features, X) for n, X in tables.items()}).selection
     thin = in_process.select(
         plan, rows, {n: Site(plan.features, sparse.csr_array(X)) for n, X in tables.items()}

@@ -6,8 +6,9 @@ import pytest
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment, Method
 from fedsieve.experiments.summary import Number
+from fedsieve.report.comparison import compare_by_seed
 from fedsieve.report.experiment_report import write_report
-from fedsieve.report.paper_tables import compare_by_seed, published_values
+from fedsieve.report.paper_tables import published_values
 
 METHODS = (Method("SSFMLFS", "SSFMLFS"), Method("random", "random"), Method("all features", "all features"))
 DATASETS = ("cal500", "emotions", "yeast")
@@ -56,9 +57,9 @@ def test_metric_tables_show_ours_beside_the_published_and_say_where_they_differ(
     files = write_report(case, records(case, rng), tmp_path, published)
     assert files == ["t.md", "t-ranks-scaled.png"]
     text = (tmp_path / "t.md").read_text()
-    assert "| SSFMLFS | 0.50" in text
+    assert "| SSFMLFS | 20% | 0.50" in text
     assert "[0.9]" in text
-    assert "| random | 0.60" in text
+    assert "| random | 0% | 0.60" in text
     assert "SSFMLFS, scaled: worse than random features on 9 of 9 comparisons" in text
     assert "SSFMLFS, yeast, scaled, average precision: ours 0.50" in text
     assert "is worse than the published 0.9" in text
@@ -70,7 +71,7 @@ def test_a_cell_without_records_is_a_dash(tmp_path, published, rng):
     case = experiment("metrics")
     some = dict(list(records(case, rng).items())[:3])
     write_report(case, some, tmp_path, published)
-    assert "| random | - | - | - |" in (tmp_path / "t.md").read_text()
+    assert "| random | 0% | - | - | - |" in (tmp_path / "t.md").read_text()
 
 
 def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
@@ -139,6 +140,24 @@ def test_a_reconstruction_says_so_and_an_unidentified_method_keeps_its_published
     case = experiment("metrics", methods=(*METHODS, Method("RFNMIFS", "RFNMIFS"), Method("BMFS", "BMFS")))
     write_report(case, records(case, rng), tmp_path, published)
     text = (tmp_path / "t.md").read_text()
-    assert text.count("| RFNMIFS (our reading) | ") == 3
-    assert text.count("| BMFS | ") == 3
-    assert text.count("| MFSDNA (not identified) | - [0.4] | - [0.6] | - [0.7] |") == 3
+    assert text.count("| RFNMIFS (our reading) | 100% | ") == 3
+    assert text.count("| BMFS | 100% | ") == 3
+    assert text.count("| MFSDNA (not identified) | - | - [0.4] | - [0.6] | - [0.7] |") == 3
+
+
+def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
+    # As published SSFMLFS is better than BMFS on two of three datasets, in each metric; here it is worse everywhere.
+    better = {
+        "table2_average_precision": (0.8, 0.95),
+        "table3_coverage": (2.0, 1.0),
+        "table4_ranking_loss": (0.1, 0.01),
+    }
+    for name, (worse, best) in better.items():
+        file = published / f"{name}.csv"
+        file.write_text(file.read_text() + f"BMFS,{worse},{worse},{best}\n")
+    case = experiment("metrics", methods=(*METHODS, Method("BMFS", "BMFS")))
+    write_report(case, records(case, rng), tmp_path, published)
+    text = (tmp_path / "t.md").read_text()
+    assert "| BMFS | 0 | 0 | 9 | 6 of 9 |" in text
+    assert "| random | 0 | 0 | 9 | - |" in text
+    assert "Of 9 published orders of two methods (a dataset and a metric each), 3 hold in our means" in text

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError
-from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
 from fedsieve.report import selection_file
 from fedsieve.report.selection_file import read_selection, refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
@@ -20,9 +20,9 @@ FEATURES = ("a", "größe, cm", "c", "d")
 
 
 @pytest.fixture
-def plan() -> Plan:
+def plan() -> SSFMLFSPlan:
     ranges = dict.fromkeys(FEATURES, (0.1, 0.9))
-    return Plan(FEATURES, n_features_to_select=3, wire="vectors", nominal=("d",), ranges=ranges)
+    return SSFMLFSPlan(FEATURES, n_features_to_select=3, wire="vectors", nominal=("d",), ranges=ranges)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_the_record_tells_the_outcome_by_name(record, outcome):
 
 def test_the_parameters_of_the_record_make_the_same_plan(record, plan):
     parameters = record["parameters"]
-    again = Plan(FEATURES, **{**parameters, "nominal": tuple(parameters["nominal"])})
+    again = SSFMLFSPlan(FEATURES, **{**parameters, "nominal": tuple(parameters["nominal"])})
     for name in ("lam", "wire_form", "k", "nominal", "missing", "min_clients", "tol"):
         assert getattr(again, name) == getattr(plan, name), name
     assert again.declared_ranges()[0].tolist() == plan.declared_ranges()[0].tolist()

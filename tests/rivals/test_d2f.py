@@ -12,8 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import datasets
 from fedsieve.errors import DataError, ParameterError
+from fedsieve.rivals.bins import equal_width_bins
 from fedsieve.rivals.d2f import D2F
-from fedsieve.rivals.entropies import equal_width_bins
 from reference.rivals import d2f_loops
 from strategies import tables
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import datasets
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.rivals.entropies import equal_width_bins
+from fedsieve.rivals.bins import equal_width_bins
 from fedsieve.rivals.fimf import FIMF
 from reference.rivals import fimf_loops
 from strategies import tables

@@ -12,8 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import datasets
 from fedsieve.errors import ParameterError
-from fedsieve.rivals.fsnm import EPSILON, FSNM, _smoothed, solve_by_features, solve_by_rows, sparse_regression
+from fedsieve.rivals.fsnm import FSNM, solve_by_features, solve_by_rows, sparse_regression
 from fedsieve.rivals.picking import order_by
+from fedsieve.rivals.row_sparse import EPSILON
 from reference.rivals import fsnm_loops
 from strategies import tables
 
@@ -39,16 +40,6 @@ def test_the_objective_never_rises(X, n_labels, gamma, fit_intercept, seed):
     objective = FSNM(gamma=gamma, fit_intercept=fit_intercept, tol=0.0, max_iter=40).fit(X, Y).objective_
     assert len(objective) == 40
     assert (np.diff(objective) <= 1e-11 * (1 + objective[:-1])).all()
-
-
-@given(st.floats(0, 1e3), st.floats(0, 1e3), st.sampled_from([1.0, 1e-3, 1e-6]))
-def test_the_weighted_squares_lie_above_the_smoothed_length_and_touch_it(a, b, factor):
-    """So a step that lowers the weighted squares lowers the objective; this does not hold for plain lengths."""
-    lengths = factor * np.array([a, b])
-    here, there = _smoothed(lengths)
-    bound = here + (lengths[1] ** 2 - lengths[0] ** 2) / (2 * lengths[0] + EPSILON)
-    assert there <= bound + 1e-12 * (1 + abs(bound))
-    assert -1e-18 <= here <= lengths[0]
 
 
 @given(tables(max_features=12), st.integers(2, 4), GAMMAS, st.integers(0, 2**32 - 1))

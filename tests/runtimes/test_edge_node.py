@@ -4,9 +4,9 @@ import json
 
 from numpy.testing import assert_allclose
 
-from fedsieve.protocol import Plan
+from fedsieve.protocol import SSFMLFSPlan
 from fedsieve.runtimes import in_process
-from fedsieve.runtimes.deployment.agreement import agreement_text
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.founding import found
 from fedsieve.runtimes.deployment.runs import new_run
 from fedsieve.runtimes.flower import client_app, server_app
@@ -54,7 +54,7 @@ def test_two_edge_servers_with_three_sites_each_give_the_order_of_six_sites_on_o
     server_app.conduct(LocalGrid(nodes), top, run)
     assert run.failure() is None
     record = run.result()
-    flat = in_process.select(Plan(case.features), labelled(case), sites(case)).selection
+    flat = in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case)).selection
     assert record["order"] == [case.features[i] for i in flat.order]
     assert_allclose(list(record["scores"].values()), flat.scores, rtol=1e-12)
     assert set(record["n_rows"]) == {"edge-0", "edge-1"}
@@ -75,5 +75,5 @@ def test_a_lost_site_costs_its_edge_server_and_is_named(tmp_path):
     record = run.result()
     assert "an edge server, of which failed site 'site-4'" in record["dropped"]["edge-1"]
     survivors = {name: site for name, site in sites(case).items() if name not in ("site-1", "site-4")}
-    flat = in_process.select(Plan(case.features), labelled(case), survivors).selection
+    flat = in_process.select(SSFMLFSPlan(case.features), labelled(case), survivors).selection
     assert record["order"] == [case.features[i] for i in flat.order]

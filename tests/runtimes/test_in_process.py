@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fedsieve.protocol import SERVER, Client, Plan, bytes_by_kind, federated_selection
+from fedsieve.protocol import SERVER, Client, SSFMLFSPlan, bytes_by_kind, federated_selection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
 from protocol.federation import WIRES, example, labelled, sites
@@ -33,7 +33,7 @@ def over_the_wire(plan, rows, clients):
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wire):
     case = example()
-    plan = Plan(case.features, wire=wire)
+    plan = SSFMLFSPlan(case.features, wire=wire)
     here = in_process.select(plan, labelled(case), sites(case))
     there, sizes = over_the_wire(plan, labelled(case), sites(case))
     for field in dataclasses.fields(here.selection):
@@ -46,7 +46,7 @@ def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wir
 
 def test_the_transcript_says_who_sent_what_and_how_much():
     case = example()
-    outcome = in_process.select(Plan(case.features), labelled(case), sites(case))
+    outcome = in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case))
     first, second = outcome.transcript[:2]
     assert (first.round, first.sender, first.receiver, first.kind) == (1, "server", "site-0", "AskRanges")
     assert (second.sender, second.receiver, second.kind) == ("site-0", "server", "Ranges")
@@ -63,7 +63,7 @@ def test_the_transcript_says_who_sent_what_and_how_much():
 @pytest.mark.parametrize(("wire", "kind", "values"), [("statistics", "PairSums", 21), ("vectors", "Products", 6)])
 def test_a_client_sends_as_many_values_as_the_wire_form_says(wire, kind, values):
     case = example()
-    outcome = in_process.select(Plan(case.features, wire=wire), labelled(case), sites(case))
+    outcome = in_process.select(SSFMLFSPlan(case.features, wire=wire), labelled(case), sites(case))
     sizes = [entry.n_bytes for entry in outcome.transcript if entry.kind == kind]
     assert all(values * 8 < size < values * 8 + 200 for size in sizes)  # the rest is header, names and seal
 
@@ -71,5 +71,5 @@ def test_a_client_sends_as_many_values_as_the_wire_form_says(wire, kind, values)
 def test_a_watcher_sees_every_question():
     case = example()
     seen = []
-    in_process.select(Plan(case.features), labelled(case), sites(case), seen.append)
+    in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case), seen.append)
     assert [type(ask.request).__name__ for ask in seen] == ["AskRanges", "AskMoments", "AskPairSums"]

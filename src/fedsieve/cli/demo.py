@@ -17,7 +17,7 @@ from fedsieve.cli.ranking import ranking_table
 from fedsieve.datasets import load_digits, partition
 from fedsieve.datasets.digits import SIDE
 from fedsieve.errors import MissingExtraError
-from fedsieve.protocol import SERVER, Labelled, Plan, Site
+from fedsieve.protocol import SERVER, Labelled, Site, SSFMLFSPlan
 from fedsieve.report.pixels import draw_pixels
 from fedsieve.report.selection_file import (
     CSV,
@@ -64,14 +64,14 @@ def demo(
 
     outcomes, seconds = {}, {}
     for wire in ("statistics", "vectors", "matrices"):
-        plan = Plan(digits.feature_names, n_features_to_select=k, wire=wire)
+        plan = SSFMLFSPlan(digits.feature_names, n_features_to_select=k, wire=wire)
         say(Text.assemble("\nSSFMLFS, wire form ", (wire, "bold")))
         began = time.perf_counter()
         with Rounds() as rounds:
             outcomes[wire] = in_process.select(plan, labelled, sites, rounds.watch)
         seconds[wire] = time.perf_counter() - began
 
-    plan = Plan(digits.feature_names, n_features_to_select=k, wire="statistics")
+    plan = SSFMLFSPlan(digits.feature_names, n_features_to_select=k, wire="statistics")
     record = selection_record(plan, outcomes["statistics"], list(digits.label_names), seed=seed)
     write_selection(record, output)
     ranks = {int(pixel): rank for rank, pixel in enumerate(outcomes["statistics"].selection.order[: plan.k], start=1)}

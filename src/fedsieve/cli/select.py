@@ -9,7 +9,7 @@ from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.cli.sites import declared_ranges, leaks, read_sites
-from fedsieve.protocol import Plan
+from fedsieve.protocol import SSFMLFSPlan
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.record import selection_record
@@ -51,7 +51,7 @@ def select(
     data = read_sites(labeled, labels, client, shared=shared)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labelled rows: a label among the features?")
-    plan = Plan(
+    plan = SSFMLFSPlan(
         data.features,
         n_features_to_select=k,
         lam=lam,

@@ -117,7 +117,11 @@ def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tupl
     elif entry.supervision == "none":
         fitted = [entry.factory(**parameters).fit(X[rows.train])]
     elif entry.federated:
-        clients = {f"client-{i:02d}": X[part] for i, part in enumerate(rows.clients)}
+        labelled_clients = entry.supervision == "supervised"
+        clients = {
+            f"client-{i:02d}": (X[part], data.Y[part]) if labelled_clients else X[part]
+            for i, part in enumerate(rows.clients)
+        }
         fitted = [entry.factory(**parameters).fit(X[rows.server], data.Y[rows.server], clients=clients)]
     elif entry.supervision == "semi-supervised":
         known = np.where(np.isin(rows.train, rows.server)[:, None], data.Y[rows.train], -1)

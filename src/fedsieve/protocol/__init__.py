@@ -3,11 +3,16 @@
 No I/O, no clock, no threads of its own: a runtime carries the messages.
 """
 
-from fedsieve.protocol.client import Client, Site
-from fedsieve.protocol.cohort import Ask, BadReplyError, Replies, Talk
+from fedsieve.protocol.client import Client
+from fedsieve.protocol.cohort import SERVER, Ask, BadReplyError, Replies, Talk
 from fedsieve.protocol.edge_server import EdgeServer
+from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
+from fedsieve.protocol.fmlfs.plan import FMLFSPlan
 from fedsieve.protocol.plan import Labelled, Plan
-from fedsieve.protocol.server import SERVER, Selection, federated_selection
+from fedsieve.protocol.selection import Selection
+from fedsieve.protocol.server import federated_selection
+from fedsieve.protocol.site import Site
+from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
 from fedsieve.protocol.transcript import Entry, bytes_by_client, bytes_by_kind
 
 __all__ = [
@@ -17,9 +22,12 @@ __all__ = [
     "Client",
     "EdgeServer",
     "Entry",
+    "FMLFSPlan",
+    "FedCMFSPlan",
     "Labelled",
     "Plan",
     "Replies",
+    "SSFMLFSPlan",
     "Selection",
     "Site",
     "Talk",

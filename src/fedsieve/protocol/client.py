@@ -1,58 +1,18 @@
 """A client's side: holds one site's rows and answers requests about them; rows never leave in any other way."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from fedsieve import kernels
-from fedsieve.arrays import Bool, Float, Rows, dense, is_sparse
-from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
+from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.fuzzy.relation import relation as relation_matrix
 from fedsieve.protocol import messages as m
+from fedsieve.protocol.labelled_answers import covariances_of, information_of, partial_correlations_of
+from fedsieve.protocol.site import Site
 from fedsieve.protocol.summaries import is_unscaled_binary, moments_of, ranges_of, scaled
-
-LARGEST = 1e300  # what is beyond has a range that overflows, and counts as infinite
-
-
-@dataclass(frozen=True, eq=False)
-class Site:
-    """One site's table: column names and rows, dense or sparse."""
-
-    features: tuple[str, ...]
-    X: Rows
-
-    def columns(self, wanted: m.Columns) -> Rows:
-        """The wanted columns, in the wanted order, matched by name and checked for missing values."""
-        place = {name: index for index, name in enumerate(self.features)}
-        absent = [name for name in wanted.features if name not in place]
-        if absent:
-            raise DataError(f"no column {listed(absent)} here. Check this site's columns against the plan's list.")
-        X = self.X if wanted.features == self.features else self.X[:, [place[name] for name in wanted.features]]
-        check_values(X, wanted.features, wanted.missing)
-        return X
-
-
-def check_values(X: Rows, features: tuple[str, ...], missing: str) -> None:
-    """Refuse infinite values always, and missing ones unless `missing="unrelated"`; names the column and the count."""
-    values = X.data if is_sparse(X) else X
-    if not values.size or np.abs(values).max() <= LARGEST:
-        return
-    table = dense(X)
-    _refuse(np.abs(table) > LARGEST, "infinite (inf)", features, "Replace them; they have no place in a range.")
-    if missing == "error":
-        way_out = "Fill them in, or choose missing='unrelated' (--missing unrelated); the default is 'error'."
-        _refuse(np.isnan(table), "missing (NaN)", features, way_out)
-
-
-def _refuse(bad: Bool, what: str, features: tuple[str, ...], way_out: str) -> None:
-    per_column = bad.sum(axis=0)
-    if per_column.any():
-        first = int(np.flatnonzero(per_column)[0])
-        count, n_others = int(per_column[first]), int((per_column > 0).sum()) - 1
-        more = f" and {n_others} more column{'s' * (n_others > 1)}" if n_others else ""
-        raise DataError(f"{count} {what} value{'s' * (count > 1)} in column {features[first]!r}{more}. {way_out}")
 
 
 class Memory(Protocol):
@@ -92,6 +52,9 @@ class Client:
             m.AskRelations: self._relations,
             m.AskPairSums: self._pair_sums,
             m.AskProducts: self._products,
+            m.AskInformation: lambda request: information_of(*self._labelled(request), request),
+            m.AskCovariances: lambda request: covariances_of(*self._labelled(request), request),
+            m.AskPartialCorrelations: lambda request: partial_correlations_of(*self._labelled(request), request),
         }
 
     def answer(self, request: m.Request) -> m.Reply:
@@ -129,6 +92,9 @@ class Client:
         if sums is None:
             raise ProtocolError("asked for a product before the relation was given. Start the run again.")
         return m.Products(self._n_rows, kernels.distance_product(sums, request.vector))
+
+    def _labelled(self, request: m.AskInformation | m.AskCovariances | m.AskPartialCorrelations) -> tuple[Rows, Float]:
+        return self._site.columns(request.columns), self._site.label_columns(request.labels)
 
     def _sums_of(self, spec: m.Relation) -> Float:
         raw = self._site.columns(spec.columns)

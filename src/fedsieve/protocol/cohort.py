@@ -10,6 +10,7 @@ from fedsieve.protocol.plan import Plan
 from fedsieve.protocol.validation import Expected, why_refused
 
 Result = TypeVar("Result")
+SERVER = "server"
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,9 @@ from operator import add
 
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import BadReplyError, Cohort, Talk
+from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
 from fedsieve.protocol.plan import Plan
+from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
 
 
 class EdgeServer:
@@ -38,6 +40,12 @@ class EdgeServer:
     def _why_not(self, request: m.Request) -> str | None:
         if isinstance(request, m.AskRelations):
             return "an edge server: relation matrices do not add up. Use wire='statistics' or 'vectors'."
-        if self._plan.spread == "mean":
+        if isinstance(self._plan, SSFMLFSPlan) and self._plan.spread == "mean":
             return "an edge server: spread='mean' averages over single sites, which it does not name. Use 'pooled'."
+        if isinstance(request, m.AskInformation):
+            return "an edge server: information does not add up. FMLFS needs each site at the server itself."
+        if isinstance(self._plan, FedCMFSPlan) and self._plan.combine != "pooled":
+            return (
+                "an edge server: combine='p-values' averages over single sites, which it does not name. Use 'pooled'."
+            )
         return None

@@ -1,32 +1,15 @@
-"""What a federation agrees on before the first message: the parameters of SSFMLFS, checked, and the labelled rows."""
+"""What every federation agrees on before the first message, whatever its method, and the server's labelled rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import ParameterError, listed, not_one_of
-from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
+from fedsieve.errors import DataError, ParameterError, listed, not_one_of
 from fedsieve.fuzzy.ranking import default_n_features
-from fedsieve.fuzzy.relation import RELATION_KINDS
-
-WIRES = ("auto", "matrices", "statistics", "vectors")
-MAX_STATISTICS = 2000  # features up to which one round of pair sums is preferred to many rounds of vectors
-OWNER = "SSFMLFS"
-
-_CHOICES = {
-    "relation": RELATION_KINDS,
-    "irrelevant": IRRELEVANT_RULES,
-    "decisions": ("crisp", "soft"),
-    "spread": ("pooled", "mean"),
-    "wire": WIRES,
-    "missing": ("error", "unrelated"),
-    "constant": ("last", "keep"),
-    "on_bad_client": ("raise", "drop"),
-}
+from fedsieve.protocol.site import check_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,61 +22,38 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The parameters of one selection; building one checks them all. `docs/parameters.md` explains each.
+    """The parameters that all methods share; a method's own plan adds its own. Building one checks them all."""
 
-    >>> Plan(features=("age", "weight"), lam=7)
-    Traceback (most recent call last):
-    fedsieve.errors.ParameterError: SSFMLFS: lam must be in [0.4, 2]; got 7.
-    """
+    method: ClassVar[str]
+    labelled_sites: ClassVar[bool] = False
+    """Whether the clients hold labels too."""
 
     features: tuple[str, ...]
     n_features_to_select: int | None = None
-    lam: float = 1.2
-    n_neighbors: int = 3
-    damping: float = 0.85
-    relation: str = "distance"
-    irrelevant: str = "least"
-    decisions: str = "crisp"
-    ranges: str | Mapping[str, tuple[float, float]] = "federated"
-    spread: str = "pooled"
-    wire: str = "auto"
     missing: str = "error"
-    constant: str = "last"
     nominal: tuple[str, ...] = ()
-    tol: float = 1e-9
-    max_iter: int = 500
     on_bad_client: str = "raise"
-    selected_distance: bool = False
     max_message_bytes: int = 512_000_000
     min_clients: int = 2
     max_sites_per_client: int = 1
-    nominal_mask: Bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
-        for name, allowed in _CHOICES.items():
-            if (value := getattr(self, name)) not in allowed:
-                raise not_one_of(OWNER, name, allowed, value)
         n_features = len(self.features)
         if n_features < 1:
-            raise ParameterError(f"{OWNER}: needs at least one feature; got none.")
+            raise ParameterError(f"{self.method}: needs at least one feature; got none.")
         if len(set(self.features)) < n_features:
             twice = sorted({name for name in self.features if self.features.count(name) > 1})
-            raise ParameterError(f"{OWNER}: feature names must differ; {listed(twice)} occur twice. Rename them.")
-        _check_number("lam", self.lam, 0.4, 2.0, "in [0.4, 2]")
-        _check_number("damping", self.damping, 0.0, np.nextafter(1.0, 0.0), "in [0, 1)")
-        _check_number("tol", self.tol, np.nextafter(0.0, 1.0), 1.0, "above 0 and at most 1")
-        _check_count("n_neighbors", self.n_neighbors, 1)
-        _check_count("max_iter", self.max_iter, 1)
-        _check_count("max_message_bytes", self.max_message_bytes, 1)
-        _check_count("max_sites_per_client", self.max_sites_per_client, 1)
+            raise ParameterError(f"{self.method}: feature names must differ; {listed(twice)} occur twice. Rename them.")
+        self.check_choice("missing", ("error", "unrelated"))
+        self.check_choice("on_bad_client", ("raise", "drop"))
+        self.check_count("max_message_bytes", 1)
+        self.check_count("max_sites_per_client", 1)
         if self.n_features_to_select is not None:
-            _check_count("n_features_to_select", self.n_features_to_select, 1, n_features)
+            self.check_count("n_features_to_select", 1, n_features)
         unknown = [str(name) for name in self.nominal if name not in self.features]
         if unknown:
-            raise ParameterError(f"{OWNER}: nominal names no such feature: {listed(unknown)}.")
-        self._check_ranges()
-        object.__setattr__(self, "nominal_mask", np.isin(self.features, self.nominal))
+            raise ParameterError(f"{self.method}: nominal names no such feature: {listed(unknown)}.")
 
     @property
     def k(self) -> int:
@@ -101,49 +61,45 @@ class Plan:
         return self.n_features_to_select or default_n_features(len(self.features))
 
     @property
-    def wire_form(self) -> str:
-        """The wire form after `auto` is decided."""
-        if self.wire != "auto":
-            return self.wire
-        return "statistics" if len(self.features) <= MAX_STATISTICS else "vectors"
+    def nominal_mask(self) -> Bool:
+        """Which features are nominal."""
+        return np.isin(self.features, self.nominal)
 
-    def declared_ranges(self) -> tuple[Float, Float] | None:
-        """Low and high per feature where the plan declares them."""
-        if isinstance(self.ranges, str):
-            return None
-        table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
-        return table[:, 0], table[:, 1]
+    @property
+    def smaller_messages(self) -> str:
+        """What a user can do about messages that are too large."""
+        return "Use fewer features"
 
-    def _check_ranges(self) -> None:
-        rule = "ranges must be 'federated', 'local' or {name: (low, high)}"
-        if isinstance(self.ranges, str):
-            if self.ranges not in ("federated", "local"):
-                raise ParameterError(f"{OWNER}: {rule}; got {self.ranges!r}.")
-            return
-        if not isinstance(self.ranges, Mapping):
-            raise ParameterError(f"{OWNER}: {rule}; got {self.ranges!r}.")
-        scaled = [name for name in self.features if name not in self.nominal]
-        missing = [name for name in scaled if name not in self.ranges]
-        if missing:
-            raise ParameterError(f"{OWNER}: ranges declares no range for {listed(missing)}. Declare all features.")
-        for name in scaled:
-            try:
-                low, high = (float(edge) for edge in self.ranges[name])
-            except (TypeError, ValueError):
-                raise ParameterError(
-                    f"{OWNER}: ranges[{name!r}] must be (low, high); got {self.ranges[name]!r}."
-                ) from None
-            if not -np.inf < low <= high < np.inf:
-                raise ParameterError(f"{OWNER}: ranges[{name!r}] must be finite with low <= high; got ({low}, {high}).")
+    def check_labelled(self, labelled: Labelled) -> None:
+        """Refuse labelled rows that do not fit the plan."""
+        n_samples, n_features = labelled.X.shape
+        if n_features != len(self.features):
+            raise DataError(f"the labelled rows have {n_features} columns, the plan {len(self.features)} features.")
+        if len(labelled.Y) != n_samples or labelled.Y.ndim != 2:
+            raise DataError(
+                f"the labels have shape {labelled.Y.shape}; need one row for each of {n_samples} labelled rows."
+            )
+        try:
+            check_values(labelled.X, self.features, self.missing)
+        except DataError as error:
+            raise DataError(f"the labelled rows have {error}") from None
 
+    def check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
+        """Refuse a value that is not among the allowed ones."""
+        if (value := getattr(self, name)) not in allowed:
+            raise not_one_of(self.method, name, allowed, value)
 
-def _check_number(name: str, value: Any, low: float, high: float, rule: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
-        raise ParameterError(f"{OWNER}: {name} must be {rule}; got {value!r}.")
+    def check_number(self, name: str, low: float, high: float, rule: str) -> None:
+        """Refuse what is no number in [low, high]; `rule` says that in words."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
+            raise ParameterError(f"{self.method}: {name} must be {rule}; got {value!r}.")
 
-
-def _check_count(name: str, value: Any, low: int, high: int | None = None) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < low or (high and int(value) > high):
-        rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, n_features={high}]"
-        raise ParameterError(f"{OWNER}: {name} must be {rule}; got {value!r}.")
+    def check_count(self, name: str, low: int, high: int | None = None) -> None:
+        """Refuse what is no whole number in [low, high]."""
+        value: Any = getattr(self, name)
+        whole = isinstance(value, Integral) and not isinstance(value, bool)
+        if not whole or int(value) < low or (high and int(value) > high):
+            most = "" if high is None else f", n_features={high}]"
+            rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}{most}"
+            raise ParameterError(f"{self.method}: {name} must be {rule}; got {value!r}.")

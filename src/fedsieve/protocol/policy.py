@@ -2,17 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.protocol import messages as m
+from fedsieve.protocol.methods import method_of
 from fedsieve.protocol.plan import Plan
-
-GRAPH_REQUESTS: dict[str, type[m.Request]] = {
-    "matrices": m.AskRelations,
-    "statistics": m.AskPairSums,
-    "vectors": m.AskProducts,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +18,7 @@ class Policy:
     @property
     def kinds(self) -> tuple[type[m.Request], ...]:
         """The requests a run under this plan makes, in order; anything else was not agreed on."""
-        first = (m.AskRanges,) if self.plan.ranges == "federated" else ()
-        return (*first, m.AskMoments, GRAPH_REQUESTS[self.plan.wire_form])
+        return method_of(self.plan).requests(self.plan)
 
     def check(self, request: m.Request, n_rows: int) -> None:
         """Raise `ProtocolError` where the request, or a site of so few rows, is outside the agreement."""
@@ -38,26 +30,18 @@ class Policy:
             agreed = ", ".join(kind.__name__ for kind in self.kinds)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
         match request:
-            case m.AskRanges(columns):
-                self._check_columns(columns)
-            case m.AskMoments(columns, scaling):
-                self._check_columns(columns)
-                self._check_scaling(columns, scaling)
             case m.AskRelations(relation) | m.AskPairSums(relation):
-                self._check_relation(relation)
-            case m.AskProducts(relation) if relation is not None:
-                self._check_relation(relation)
+                self._check_columns(relation.columns)
+            case m.AskProducts(relation):
+                if relation is not None:
+                    self._check_columns(relation.columns)
+            case _:
+                self._check_columns(request.columns)
+        method_of(self.plan).check_request(self.plan, request)
 
     def check_answer(self, reply: m.Reply) -> None:
-        """Raise `ProtocolError` where a server chose ranges to count a site's values by them."""
-        if self.plan.ranges == "federated" and isinstance(reply, m.Moments) and reply.n_clipped:
-            raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
-
-    def _check_relation(self, relation: m.Relation) -> None:
-        self._check_columns(relation.columns)
-        self._check_scaling(relation.columns, relation.scaling)
-        if relation.kind != self.plan.relation:
-            raise ProtocolError(f"was asked for the relation {relation.kind!r}; agreed: {self.plan.relation!r}.")
+        """Raise `ProtocolError` where the answer would tell what the request was not agreed to ask."""
+        method_of(self.plan).check_answer(self.plan, reply)
 
     def _check_columns(self, columns: m.Columns) -> None:
         others = [name for name in columns.features if name not in set(self.plan.features)]
@@ -67,36 +51,7 @@ class Policy:
         if columns.missing != self.plan.missing or set(columns.nominal) != nominal:
             raise ProtocolError("was asked to read its columns in another way than agreed (nominal, missing).")
 
-    def _check_scaling(self, columns: m.Columns, scaling: m.Scaling) -> None:
-        if self.plan.ranges == "federated":
-            return
-        sent = (scaling.low, scaling.high)
-        declared = self.plan.declared_ranges()
-        if declared is None:
-            agreed = all(edge is None for edge in sent)
-        else:
-            place = [self.plan.features.index(name) for name in columns.features]
-            pairs = zip(sent, declared, strict=True)
-            agreed = all(edge is not None and np.array_equal(edge, own[place]) for edge, own in pairs)
-        if not agreed:
-            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
-
 
 def what_leaves(plan: Plan) -> list[tuple[str, str]]:
     """For a person who must consent: each message that a site will send under the plan, and what it reveals."""
-    d = len(plan.features)
-    ranges = ("Ranges", f"smallest and largest value of {d} columns: two values of each column, those of extreme rows")
-    moments = ("Moments", f"count, mean and spread of {d} scaled columns, and the number of rows")
-    graph = {
-        "matrices": (
-            "Relations",
-            "one matrix per feature: every value of every row up to shift and mirror",
-        ),
-        "statistics": (
-            "PairSums",
-            f"{d * (d + 1) // 2} sums over pairs of rows: how alike features relate the rows",
-        ),
-        "vectors": ("Products", f"{d} weighted sums of distances in each of at most {plan.max_iter + 1} rounds"),
-    }
-    first = [ranges] if plan.ranges == "federated" else []
-    return [*first, moments, graph[plan.wire_form]]
+    return method_of(plan).what_leaves(plan)

@@ -14,19 +14,12 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import listed
 from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.client import LARGEST
-from fedsieve.protocol.line import unlike_a_line
-from fedsieve.protocol.metric import SLACK, pair_sum_complaints, product_complaints
+from fedsieve.protocol.labelled_rules import covariance_complaints, information_complaints
+from fedsieve.protocol.site import LARGEST
+from fedsieve.protocol.ssfmlfs.line import unlike_a_line
+from fedsieve.protocol.ssfmlfs.metric import SLACK, pair_sum_complaints, product_complaints
 
 MAX_REASON = 1000  # characters of a client's own words that are passed on
-
-REPLY_TO: dict[type, type] = {
-    m.AskRanges: m.Ranges,
-    m.AskMoments: m.Moments,
-    m.AskRelations: m.Relations,
-    m.AskPairSums: m.PairSums,
-    m.AskProducts: m.Products,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +37,7 @@ def why_refused(request: m.Request, reply: object, expected: Expected) -> str | 
     """The first rule that `reply` breaks as an answer to `request`, in words; `None` where it breaks none."""
     if isinstance(reply, m.Refusal):
         return reply.reason[:MAX_REASON].strip() or "refused without a reason."
-    wanted = REPLY_TO[type(request)]
+    wanted = m.REPLY_TO[type(request)]
     if type(reply) is not wanted:
         return f"answered {type(request).__name__} with {type(reply).__name__}; expected {wanted.__name__}."
     return next(chain(_complaints(request, reply, expected), _contradictions(request, reply, expected)), None)
@@ -56,6 +49,9 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
             yield from _names(reply.features, request.columns.features)
         case m.AskRelations() | m.AskPairSums(), m.Relations() | m.PairSums():
             yield from _names(reply.features, request.relation.columns.features)
+        case m.AskInformation() | m.AskCovariances(), m.Information() | m.Covariances():
+            yield from _names(reply.features, request.columns.features)
+            yield from _names(reply.labels, request.labels, "labels")
     match reply:
         case m.Ranges(n_rows, features, low, high):
             yield from _rows(n_rows, expected)
@@ -89,14 +85,36 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
             yield from _shape("values", values, request.vector.shape)
             yield from _finite("values", values)
             yield from product_complaints(reply, request.vector)
+        case m.Information(n_rows, features, labels, relevance, apart):
+            assert isinstance(request, m.AskInformation)
+            yield from _rows(n_rows, expected)
+            yield from _shape("relevance", relevance, (len(features), len(labels)))
+            yield from _shape("apart", apart, (len(features) * (len(features) - 1) // 2,))
+            yield from _finite("relevance", relevance)
+            yield from _finite("apart", apart)
+            yield from information_complaints(reply, request.n_bins)
+        case m.Covariances(n_rows, features, labels, mean, upper):
+            n_variables = len(features) + len(labels)
+            yield from _rows(n_rows, expected)
+            yield from _shape("mean", mean, (n_variables,))
+            yield from _shape("upper", upper, (n_variables * (n_variables + 1) // 2,))
+            yield from _finite("mean", mean)
+            yield from _finite("upper", upper)
+            yield from covariance_complaints(reply)
+        case m.PartialCorrelations(n_rows, values):
+            assert isinstance(request, m.AskPartialCorrelations)
+            yield from _rows(n_rows, expected)
+            yield from _shape("values", values, request.first.shape)
+            if np.any(np.abs(values) > 1):
+                yield "sent correlations outside [-1, 1]."
 
 
-def _names(answered: tuple[str, ...], asked: tuple[str, ...]) -> Iterator[str]:
+def _names(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "features") -> Iterator[str]:
     if answered != asked:
         absent = [name for name in asked if name not in answered]
         detail = f"missing: {listed(absent)}" if absent else "others, or in another order"
         yield (
-            f"answered for {len(answered)} features, the plan has {len(asked)} ({detail}). "
+            f"answered for {len(answered)} {what}, the plan has {len(asked)} ({detail}). "
             "Check its columns against the plan's list."
         )
 

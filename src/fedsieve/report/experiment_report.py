@@ -12,6 +12,7 @@ from fedsieve.experiments.summary import Cell, Number, summarise
 from fedsieve.report.communication import communication_table
 from fedsieve.report.paper_figures import comparison_values, draw_critical_differences, draw_curves
 from fedsieve.report.paper_tables import TITLES, metric_tables, published_values
+from fedsieve.report.titles import shown_title
 
 
 def write_report(experiment: Experiment, records: dict[str, Record], folder: Path, published: Path) -> list[str]:
@@ -59,7 +60,7 @@ def _curve_table(experiment: Experiment, numbers: dict[Cell, Number], scaling: s
         for method in experiment.methods:
             cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labelled]
             values = " | ".join("-" if cell is None else str(cell) for cell in cells)
-            yield f"| {dataset} | {method.title} | {values} |"
+            yield f"| {dataset} | {shown_title(method)} | {values} |"
 
 
 def _communication(
@@ -72,7 +73,7 @@ def _communication(
 
 
 def _comparisons(experiment: Experiment, numbers: dict[Cell, Number], scaling: str) -> dict[str, Comparison]:
-    titles = tuple(method.title for method in experiment.methods)
+    titles = tuple(shown_title(method) for method in experiment.methods)
     found = {m: compare(titles, comparison_values(experiment, numbers, scaling, m), m) for m in TITLES}
     return {metric: comparison for metric, comparison in found.items() if comparison is not None}
 

@@ -12,6 +12,7 @@ from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import Comparison
 from fedsieve.experiments.summary import Cell, Number
 from fedsieve.report.paper_tables import TITLES
+from fedsieve.report.titles import shown_title
 
 
 def draw_curves(experiment: Experiment, numbers: dict[Cell, Number], scaling: str, path: Path) -> None:
@@ -28,7 +29,7 @@ def draw_curves(experiment: Experiment, numbers: dict[Cell, Number], scaling: st
                     shares,
                     [number.mean for _, number in known],
                     [number.deviation for _, number in known],
-                    label=method.title,
+                    label=shown_title(method),
                     capsize=2,
                     marker="o",
                     markersize=3,
@@ -46,7 +47,8 @@ def draw_critical_differences(comparisons: dict[str, Comparison], path: Path) ->
     import pandas
     import scikit_posthocs
 
-    figure = _figure(figsize=(8, 2.4 * len(comparisons)))
+    n_methods = max(len(found.titles) for found in comparisons.values())
+    figure = _figure(figsize=(8, (1.2 + 0.15 * n_methods) * len(comparisons)))
     panels = figure.subplots(len(comparisons), 1, squeeze=False)[:, 0]
     for axes, (metric, found) in zip(panels, comparisons.items(), strict=True):
         ranks = dict(zip(found.titles, found.mean_ranks, strict=True))

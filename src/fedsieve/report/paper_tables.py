@@ -8,6 +8,9 @@ from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
 from fedsieve.methods import registry
+from fedsieve.report.comparison import VERDICTS, compare_by_seed
+from fedsieve.report.published_relations import relations_text
+from fedsieve.report.titles import shown_title
 
 PUBLISHED = {
     "average_precision": "table2_average_precision.csv",
@@ -44,8 +47,8 @@ def metric_tables(
     lines = [
         f"# {experiment.title}",
         "",
-        f"Ours: mean ± deviation over {n_seeds} seeds; selection with {labelled:.0%} of the training labels. "
-        "Published values in brackets, where the paper has them.",
+        f"Ours: mean ± deviation over {n_seeds} seeds. 'labels' is the share of the training labels that the "
+        "selection saw. Published values in brackets, where the paper has them.",
     ]
     for metric, title in TITLES.items():
         for scaling in experiment.scalings:
@@ -55,7 +58,8 @@ def metric_tables(
         *_against_random(experiment, numbers, labelled),
         *_against_published(experiment, numbers, published, labelled),
     ]
-    return "\n".join([*lines, "", "## In words", "", *(f"- {remark}" for remark in remarks), ""])
+    relations = relations_text(experiment, numbers, published, labelled)
+    return "\n".join([*lines, "", "## In words", "", *(f"- {remark}" for remark in remarks), relations, ""])
 
 
 def _table(
@@ -66,8 +70,8 @@ def _table(
     scaling: str,
     labelled: float,
 ) -> Iterator[str]:
-    yield "| method | " + " | ".join(experiment.datasets) + " |"
-    yield "|---|" + "---|" * len(experiment.datasets)
+    yield "| method | labels | " + " | ".join(experiment.datasets) + " |"
+    yield "|---|---|" + "---|" * len(experiment.datasets)
     for method in experiment.methods:
         cells = []
         for dataset in experiment.datasets:
@@ -75,18 +79,19 @@ def _table(
             theirs = published.get((metric, method.title, dataset))  # a variant has no published value
             ours = "-" if number is None else str(number)
             cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
-        yield f"| {method.title}{_note(method.name)} | " + " | ".join(cells) + " |"
+        yield f"| {shown_title(method)} | {_seen(method.name, labelled)} | " + " | ".join(cells) + " |"
     for name in NOT_IDENTIFIED:
         theirs_only = [published.get((metric, name, dataset)) for dataset in experiment.datasets]
         if any(value is not None for value in theirs_only):
             shown = ("-" if value is None else f"- [{value:g}]" for value in theirs_only)
-            yield f"| {name} (not identified) | " + " | ".join(shown) + " |"
+            yield f"| {name} (not identified) | - | " + " | ".join(shown) + " |"
 
 
-def _note(method: str) -> str:
-    """Where only the idea of a method is certain, every table says so."""
+def _seen(method: str, labelled: float) -> str:
+    """The share of labels that a method is given; "-" for one that is not implemented."""
     entry = registry().get(method)
-    return " (our reading)" if entry is not None and entry.fidelity == "our reading" else ""
+    shares = {"supervised": "100%", "semi-supervised": f"{labelled:.0%}", "none": "0%"}
+    return "-" if entry is None else shares[entry.supervision]
 
 
 def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelled: float) -> Iterator[str]:
@@ -95,7 +100,7 @@ def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelle
         if method.name in ("random", "all features"):
             continue
         for scaling in experiment.scalings:
-            verdicts: dict[str, list[str]] = {"better than": [], "no different from": [], "worse than": []}
+            verdicts: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
             for metric in TITLES:
                 for dataset in experiment.datasets:
                     ours = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
@@ -104,20 +109,9 @@ def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelle
                         verdicts[compare_by_seed(ours, chance, metric)].append(f"{dataset} {metric.replace('_', ' ')}")
             parts = [f"{verdict} random features on {len(where)}" for verdict, where in verdicts.items() if where]
             worse = "; ".join(verdicts["worse than"])
-            yield f"{method.title}, {scaling}: {', '.join(parts)} of {sum(map(len, verdicts.values()))} comparisons" + (
-                f" (worse: {worse})." if worse else "."
-            )
-
-
-def compare_by_seed(ours: Number, theirs: Number, metric: str) -> str:
-    """Say "better than", "worse than" or "no different from": the mean difference against its standard error."""
-    shared = sorted(set(ours.by_seed) & set(theirs.by_seed))
-    sign = 1 if HIGHER_IS_BETTER[metric] else -1
-    differences = [sign * (ours.by_seed[seed] - theirs.by_seed[seed]) for seed in shared]
-    mean = sum(differences) / len(differences)
-    spread = sum((d - mean) ** 2 for d in differences) / max(len(differences) - 1, 1)
-    error = (spread / len(differences)) ** 0.5
-    return "no different from" if abs(mean) <= error else "better than" if mean > 0 else "worse than"
+            end = f" (worse: {worse})." if worse else "."
+            n_comparisons = sum(map(len, verdicts.values()))
+            yield f"{shown_title(method)}, {scaling}: {', '.join(parts)} of {n_comparisons} comparisons{end}"
 
 
 def _against_published(
@@ -137,6 +131,6 @@ def _against_published(
                     if abs(gap) > 2 * ours.deviation:
                         side = "better" if (gap > 0) == HIGHER_IS_BETTER[metric] else "worse"
                         yield (
-                            f"{method.title}, {dataset}, {scaling}, {title[:-2].lower()}: ours {ours} is {side} than "
-                            f"the published {theirs:g} by {abs(gap):.4g}."
+                            f"{shown_title(method)}, {dataset}, {scaling}, {title[:-2].lower()}: ours {ours} is {side} "
+                            f"than the published {theirs:g} by {abs(gap):.4g}."
                         )

@@ -10,7 +10,6 @@ from fedsieve.errors import DataError
 from fedsieve.runtimes.record import FORMAT
 
 JSON, CSV = "selection.json", "ranking.csv"
-RANKING_COLUMNS = ("rank", "feature", "score", "relevance", "radius", "selected")
 
 
 def write_selection(record: dict[str, Any], folder: Path) -> None:
@@ -57,7 +56,9 @@ def _are_names(record: dict[str, Any], *keys: str) -> bool:
 def _write_ranking(record: dict[str, Any], file: Path) -> None:
     with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(RANKING_COLUMNS)
+        columns = record["columns"]
+        titles = ("score" if name == "scores" else name for name in columns)
+        writer.writerow(("rank", "feature", *titles, "selected"))
         for rank, name in enumerate(record["order"], start=1):
-            numbers = (record[key][name] for key in ("scores", "relevance", "radius"))
+            numbers = (record[column][name] for column in columns)
             writer.writerow((rank, name, *numbers, int(rank <= len(record["selected"]))))

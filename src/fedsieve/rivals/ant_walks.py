@@ -6,7 +6,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.kernels.compiled import compiled
-from fedsieve.rivals.picking import DECIMALS
+from fedsieve.measures.rounding import DECIMALS
 
 EXPONENT = 0.7  # of the falling share of steps by chance
 UNITS = 10.0**DECIMALS

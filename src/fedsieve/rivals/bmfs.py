@@ -4,9 +4,9 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import not_one_of
+from fedsieve.measures.rounding import DECIMALS
 from fedsieve.rivals.assignment import first_cheapest_assignment
 from fedsieve.rivals.label_correlation import correlation_distance, is_constant
-from fedsieve.rivals.picking import DECIMALS
 from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
 
 CONSTANT = ("last", "published")

@@ -3,7 +3,8 @@
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.rivals.entropies import JointCounts, entropies, equal_width_bins, in_bits, joint_entropies
+from fedsieve.measures.entropies import JointCounts, entropies, in_bits, joint_entropies
+from fedsieve.rivals.bins import equal_width_bins
 from fedsieve.rivals.parameters import check_whole
 from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.supervised import SupervisedRival

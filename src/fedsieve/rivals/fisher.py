@@ -8,7 +8,7 @@ the label's share of the mutual information between all labels, its own entropy 
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.rivals.entropies import mutual_information
+from fedsieve.measures.entropies import mutual_information
 
 EPSILON = 1e-9
 DECIMALS = 12

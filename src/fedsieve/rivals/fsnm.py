@@ -1,19 +1,17 @@
 """FSNM (also known as RFS): regression on the labels with row-sparse weights and a loss robust to odd rows."""
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from fedsieve.arrays import Float, Int
+from fedsieve.rivals import row_sparse
 from fedsieve.rivals.parameters import check_number, check_whole
 from fedsieve.rivals.picking import order_by
+from fedsieve.rivals.row_sparse import lengths, reweighted, ridge_inverse, smoothed
 from fedsieve.rivals.supervised import SupervisedRival
 
 N_REFINEMENTS = 2  # the products of features among each other have lost half of the digits
-EPSILON = 1e-6  # keeps the weights finite where a residual or a coefficient has become 0
 
 
 class FSNM(SupervisedRival):
@@ -62,7 +60,7 @@ class FSNM(SupervisedRival):
             X = np.column_stack([X, np.ones(len(X))])
         W, self.objective_ = sparse_regression(X, Y, self.gamma, self.tol, self.max_iter)
         self.n_iter_ = len(self.objective_)
-        scores = _lengths(W)[:n_features]
+        scores = lengths(W)[:n_features]
         return scores, order_by(scores)
 
 
@@ -70,58 +68,34 @@ def sparse_regression(X: Float, Y: Float, gamma: float, tol: float, max_iter: in
     """The coefficients W (n_features, n_labels) and the smoothed objective after each solve.
 
     Each solve minimises Σ_i ‖r_i‖² / s_i + gamma Σ_j ‖w_j‖² / t_j, where s and t are twice the last lengths of the
-    residuals' and of W's rows, plus EPSILON.
+    residuals' and of W's rows, plus row_sparse.EPSILON.
     """
     solve = solve_by_rows if len(X) <= X.shape[1] else solve_by_features
     s, t = np.full(len(X), gamma), np.ones(X.shape[1])  # the published start: 1 for W and for the residuals / gamma
     objective: list[float] = []
     while True:
         W = solve(X, Y, s, t, gamma)
-        residuals, coefficients = _lengths(Y - X @ W), _lengths(W)
-        objective.append(float(_smoothed(residuals).sum() + gamma * _smoothed(coefficients).sum()))
+        residuals, coefficients = lengths(Y - X @ W), lengths(W)
+        objective.append(float(smoothed(residuals).sum() + gamma * smoothed(coefficients).sum()))
         settled = len(objective) > 1 and abs(objective[-1] - objective[-2]) < tol
         if settled or len(objective) == max_iter:
             return W, np.array(objective)
-        s, t = 2 * residuals + EPSILON, 2 * coefficients + EPSILON
+        s, t = reweighted(residuals), reweighted(coefficients)
 
 
 def solve_by_rows(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
     """The published step, for n_rows <= n_features: W = T Xᵀ (X T Xᵀ + gamma S)⁻¹ Y, S and T being diagonal."""
-    scaled, targets = _scaled(X, Y, s, t)
-    W: Float = np.sqrt(t)[:, None] * (scaled.T @ _solve(scaled @ scaled.T, gamma)(targets))
-    return W
+    roots = np.sqrt(s)[:, None]
+    return row_sparse.solve_by_rows(X / roots, Y / roots, t, gamma)
 
 
 def solve_by_features(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
     """The same W, cheaper for n_rows > n_features: W = (Xᵀ S⁻¹ X + gamma T⁻¹)⁻¹ Xᵀ S⁻¹ Y."""
-    scaled, targets = _scaled(X, Y, s, t)
-    solve = _solve(scaled.T @ scaled, gamma)
+    roots = np.sqrt(s)[:, None]
+    scaled, targets = X * np.sqrt(t) / roots, Y / roots
+    solve = ridge_inverse(scaled.T @ scaled, gamma)
     scaled_W = solve(scaled.T @ targets)
     for _ in range(N_REFINEMENTS):
         scaled_W += solve(scaled.T @ (targets - scaled @ scaled_W) - gamma * scaled_W)
     W: Float = np.sqrt(t)[:, None] * scaled_W
     return W
-
-
-def _scaled(X: Float, Y: Float, s: Float, t: Float) -> tuple[Float, Float]:
-    """S^-½ X T^½ and S^-½ Y: in these the systems stay well-conditioned when lengths go to 0."""
-    rows = 1.0 / np.sqrt(s)[:, None]
-    return X * np.sqrt(t) * rows, Y * rows
-
-
-def _solve(gram: Float, gamma: float) -> Callable[[Float], Float]:
-    """The inverse of gram + gamma I, as a function of the right side."""
-    gram.flat[:: len(gram) + 1] += gamma
-    factors = lu_factor(gram, overwrite_a=True, check_finite=False)
-    return partial(lu_solve, factors, check_finite=False)
-
-
-def _lengths(rows: Float) -> Float:
-    lengths: Float = np.sqrt((rows * rows).sum(axis=1))
-    return lengths
-
-
-def _smoothed(lengths: Float) -> Float:
-    """What the weights 1 / (2 length + EPSILON) minimise step by step in place of the lengths: never above them."""
-    smoothed: Float = lengths - EPSILON / 2 * np.log1p(2 * lengths / EPSILON)
-    return smoothed

@@ -6,7 +6,7 @@ Both are rounded, so that features that are equal up to scale and shift have equ
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.rivals.picking import DECIMALS
+from fedsieve.measures.rounding import DECIMALS
 from fedsieve.rivals.scaling import unit_scaled
 
 

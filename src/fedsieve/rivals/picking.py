@@ -1,12 +1,9 @@
 """The best of several scores, the same on every machine: rounding in the last digits decides no rank."""
 
-import math
-
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
-
-DECIMALS = 10  # relative to the largest score
+from fedsieve.measures.rounding import rounded
 
 
 def order_by(*scores: Float) -> Int:
@@ -31,10 +28,3 @@ def best_of(candidates: Bool, *scores: Float) -> int:
         values = rounded(score[remaining])
         remaining = remaining[values == values.max()]
     return int(remaining[0])
-
-
-def rounded(scores: Float) -> Float:
-    """Scores without the digits that depend on the order of additions."""
-    largest = float(np.abs(scores).max(initial=0.0))
-    scale = 10.0 ** math.floor(math.log10(largest)) if 0 < largest < math.inf else 1.0
-    return np.round(scores / scale, DECIMALS)

@@ -6,10 +6,11 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
+from fedsieve.measures.rounding import rounded
 from fedsieve.rivals.margins import Labels, by_label, margin_radii, over_neighbors
 from fedsieve.rivals.neighbourhoods import NOISE, Neighbourhoods, carries_all, followed_by, forward
 from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by, rounded
+from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.scaling import unit_scaled
 from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
 

@@ -1,8 +1,9 @@
 """All that is worth keeping of a run, as plain values: what `selection.json` holds and what sites are told."""
 
+from dataclasses import fields
 from typing import Any
 
-from fedsieve.protocol import Plan, bytes_by_kind
+from fedsieve.protocol import Plan, SSFMLFSPlan, bytes_by_kind
 from fedsieve.runtimes.driver import Outcome
 from fedsieve.versions import versions
 
@@ -29,18 +30,15 @@ def selection_record(
 
     return {
         "format": FORMAT,
-        "method": "SSFMLFS",
+        "method": plan.method,
         "selected": [names[i] for i in found.order[: plan.k]],
         "order": [names[i] for i in found.order],
-        "scores": per_feature(found.scores),
-        "relevance": per_feature(found.relevance),
-        "radius": per_feature(found.radius),
+        "columns": list(found.columns()),  # what follows per feature
+        **{name: per_feature(values) for name, values in found.columns().items()},
         "labels": labels,
         "parameters": _parameters(plan),
-        "n_iter": found.n_iter,
-        "residual": found.residual,
+        **found.facts(),
         "n_rows": found.n_rows,
-        "n_clipped": found.n_clipped,
         "dropped": found.dropped,
         "seed": seed,
         "federation": federation,
@@ -51,7 +49,9 @@ def selection_record(
 
 
 def _parameters(plan: Plan) -> dict[str, Any]:
-    skipped = ("features", "nominal_mask", "n_features_to_select", "wire")
-    values = {name: value for name, value in vars(plan).items() if name not in skipped}
-    ranges = values["ranges"] if isinstance(values["ranges"], str) else dict(values["ranges"])
-    return {"n_features_to_select": plan.k, "wire": plan.wire_form, **values, "ranges": ranges}
+    """What was decided: defaults spelt out, "auto" resolved."""
+    values = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name != "features"}
+    if isinstance(plan, SSFMLFSPlan):
+        ranges = plan.ranges if isinstance(plan.ranges, str) else dict(plan.ranges)
+        values |= {"wire": plan.wire_form, "ranges": ranges}
+    return {**values, "n_features_to_select": plan.k}

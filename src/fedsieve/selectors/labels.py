@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from fedsieve.arrays import Bool, Float
@@ -25,9 +26,7 @@ def read_labels(Y: Any, owner: str = "SSFMLFS") -> tuple[Float, Bool]:
            [0., 1.],
            [1., 0.]])
     """
-    values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
-        values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
+    values = label_array(Y)
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         return _one_hot(values.ravel(), owner)
     if values.ndim != 2:
@@ -47,6 +46,14 @@ def read_labels(Y: Any, owner: str = "SSFMLFS") -> tuple[Float, Bool]:
             f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
         )
     return numbers, labelled
+
+
+def label_array(Y: Any) -> NDArray[Any]:
+    """Labels as an array of whatever they are."""
+    values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
+        values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
+    return values
 
 
 def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:

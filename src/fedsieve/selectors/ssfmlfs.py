@@ -11,8 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import dense
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labelled, Plan, Site
-from fedsieve.protocol.client import check_values
+from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
+from fedsieve.protocol.site import check_values
+from fedsieve.protocol.ssfmlfs.talk import GraphSelection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.driver import Outcome
 from fedsieve.selectors.labels import read_labels
@@ -173,13 +174,13 @@ class SSFMLFS(RankingSelector):
             raise DataError(f"SSFMLFS: X has {X.shape[0]} rows and Y {n_labelled}; they must be the same rows.")
         return sparse.csr_array(X) if sparse.issparse(X) else X, Y
 
-    def _plan(self, features: tuple[str, ...], min_clients: int) -> Plan:
+    def _plan(self, features: tuple[str, ...], min_clients: int) -> SSFMLFSPlan:
         parameters = {
             name: value
             for name, value in self.get_params(deep=False).items()
             if name not in ("nominal", "random_state")
         }
-        return Plan(features, nominal=self._nominal_names(features), min_clients=min_clients, **parameters)
+        return SSFMLFSPlan(features, nominal=self._nominal_names(features), min_clients=min_clients, **parameters)
 
     def _nominal_names(self, features: tuple[str, ...]) -> tuple[str, ...]:
         try:
@@ -189,8 +190,9 @@ class SSFMLFS(RankingSelector):
                 f"SSFMLFS: nominal={self.nominal!r} has an index beyond the {len(features)} features."
             ) from None
 
-    def _keep(self, plan: Plan, outcome: Outcome, federated: bool) -> Self:
+    def _keep(self, plan: SSFMLFSPlan, outcome: Outcome, federated: bool) -> Self:
         selection = outcome.selection
+        assert isinstance(selection, GraphSelection)
         self._keep_ranking(selection.scores, selection.order, plan.k)
         self.relevance_ = selection.relevance
         self.radius_ = selection.radius

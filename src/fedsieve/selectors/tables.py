@@ -21,20 +21,25 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     return tuple(columns)
 
 
+def named_clients(clients: Any) -> dict[str, Any]:
+    """What each client brings, by name: a list gets names by position, a mapping keeps its own."""
+    if isinstance(clients, Mapping):
+        named = {str(name): brought for name, brought in clients.items()}
+        if len(named) < len(clients):
+            raise DataError(f"clients must have different names; as text some of {list(clients)} are the same.")
+        return named
+    if isinstance(clients, Sequence) and not isinstance(clients, str):
+        width = len(str(max(len(clients) - 1, 0)))
+        return {f"client-{index:0{width}d}": brought for index, brought in enumerate(clients)}
+    raise DataError(f"clients must be a list of tables or a dict name -> table; got {type(clients).__name__}.")
+
+
 def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str, Site]:
-    """One site per client: a list gets names by position, a mapping keeps its own.
+    """One site per client.
 
     `named` says whether the labelled rows came with column names; then the clients' columns are matched by name.
     """
-    if isinstance(clients, Mapping):
-        tables = {str(name): table for name, table in clients.items()}
-        if len(tables) < len(clients):
-            raise DataError(f"clients must have different names; as text some of {list(clients)} are the same.")
-    elif isinstance(clients, Sequence) and not isinstance(clients, str):
-        width = len(str(max(len(clients) - 1, 0)))
-        tables = {f"client-{index:0{width}d}": table for index, table in enumerate(clients)}
-    else:
-        raise DataError(f"clients must be a list of tables or a dict name -> table; got {type(clients).__name__}.")
+    tables = named_clients(clients)
     return {name: _site(f"client {name!r}", table, tuple(features), named) for name, table in tables.items()}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedsieve.datasets import load_digits, partition
-from fedsieve.protocol import Labelled, Plan, Site
+from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
 
 pytestmark = pytest.mark.federation
@@ -32,7 +32,7 @@ def test_a_simulation_of_thirty_sites_gives_the_bits_of_one_process(tmp_path):
         for number, part in enumerate(parts, start=1)
     }
     rows = Labelled(digits.X[labelled], digits.Y[labelled].astype(np.float64))
-    expected = in_process.select(Plan(digits.feature_names), rows, tables)
+    expected = in_process.select(SSFMLFSPlan(digits.feature_names), rows, tables)
     assert list(record["scores"].values()) == list(expected.selection.scores)
     assert record["n_rows"] == expected.selection.n_rows
     assert record["transcript"] == [entry._asdict() for entry in expected.transcript]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Plan
-from fedsieve.runtimes.deployment.agreement import agreement_text, parse_agreement, read_agreement
+from fedsieve.protocol import SSFMLFSPlan
+from fedsieve.runtimes.deployment.agreement import parse_agreement, read_agreement
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 
 # Everything a table's header may hold; what no file in UTF-8 can hold is left out.
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
@@ -59,8 +60,8 @@ rounds = st.fixed_dictionaries(
 )
 
 
-def same(first: Plan, second: Plan) -> bool:
-    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in dataclasses.fields(Plan)]
+def same(first: SSFMLFSPlan, second: SSFMLFSPlan) -> bool:
+    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in dataclasses.fields(SSFMLFSPlan)]
     return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
 
@@ -86,7 +87,7 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
     )
     read = parse_agreement(text)
     rules = {"on_bad_client": "drop", **rules}
-    assert same(read.plan, Plan(tuple(features), nominal=tuple(nominal), ranges=ranges, **chosen, **rules))
+    assert same(read.plan, SSFMLFSPlan(tuple(features), nominal=tuple(nominal), ranges=ranges, **chosen, **rules))
     assert (read.name, read.address, read.sites, read.labels) == (name, "h:1", ("a", "b"), tuple(labels))
     assert (read.timeout_seconds, read.min_rows) == (seconds, seconds + 1)
     assert same(read.policy.plan, read.plan)
@@ -95,7 +96,7 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
 
 def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
     read = parse_agreement(agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"]))
-    assert same(read.plan, Plan(("f0", "f1"), on_bad_client="drop"))
+    assert same(read.plan, SSFMLFSPlan(("f0", "f1"), on_bad_client="drop"))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment import founding
-from fedsieve.runtimes.deployment.agreement import agreement_text, check_address, read_agreement
+from fedsieve.runtimes.deployment.agreement import check_address, read_agreement
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 
 BASE = agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"])
 DECLARED = agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"], ranges={"f0": (0, 1), "f1": (0, 1)})

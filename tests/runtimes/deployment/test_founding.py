@@ -11,7 +11,7 @@ from cryptography import x509
 
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment import founding, keys
-from fedsieve.runtimes.deployment.agreement import agreement_text
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
 from fedsieve.runtimes.deployment.runs import new_run
 

@@ -4,7 +4,7 @@ import pytest
 
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment import founding, keys
-from fedsieve.runtimes.deployment.agreement import agreement_text
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import AGREEMENT, SiteFolder
 
 SITES = ["north", "south"]

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from fedsieve.runtimes.deployment.agreement import agreement_text
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import ServerFolder
 from fedsieve.runtimes.deployment.founding import found
 from fedsieve.runtimes.flower import exchange

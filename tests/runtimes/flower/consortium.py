@@ -8,12 +8,12 @@ from typing import Any
 
 from flwr.app import Error, Message
 
-from fedsieve.protocol import SERVER, Labelled, Plan, Site
+from fedsieve.protocol import SERVER, Labelled, Site, SSFMLFSPlan
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
 from fedsieve.runtimes.deployment import keys
-from fedsieve.runtimes.deployment.agreement import agreement_text
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.runtimes.deployment.runs import RunFolder, new_run
 from fedsieve.runtimes.envelope import Envelope, seal, unseal
@@ -38,7 +38,7 @@ class Consortium:
     nodes: dict[str, Node] = field(default_factory=dict)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SSFMLFSPlan:
         return self.folder.agreement().plan
 
     def agree(self, **sections: Any) -> None:

@@ -28,11 +28,14 @@ def init(
         str, typer.Option(help='Label columns of it: "y1,y2", "prefix:label_" or a Mulan XML file.')
     ] = "",
     address: Annotated[str, typer.Option(help="host:port where sites reach the server.")] = "127.0.0.1:9443",
+    method: Annotated[str, typer.Option(help="SSFMLFS, or FMLFS or FedCMFS, whose sites hold labels too.")] = "SSFMLFS",
     k: Annotated[int | None, typer.Option("-k", help="How many features to select; default by their number.")] = None,
-    wire: Annotated[str, typer.Option(help="auto, matrices, statistics or vectors.")] = "auto",
+    wire: Annotated[
+        str | None, typer.Option(help="What sites send; the method's default, see docs/parameters.md.")
+    ] = None,
     ranges: Annotated[str, typer.Option(help="federated, local, or a CSV file: feature,low,high.")] = "federated",
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
-    missing: Annotated[str, typer.Option(help="error or unrelated.")] = "error",
+    missing: Annotated[str | None, typer.Option(help="error (default) or unrelated; SSFMLFS.")] = None,
     min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = 2,
     min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = 10,
     timeout: Annotated[int, typer.Option(help="Seconds that a site has for an answer.")] = 300,
@@ -48,7 +51,18 @@ def init(
     parameters = {"n_features_to_select": k, "wire": wire, "missing": missing}
     rounds = {"min_clients": min_clients, "timeout_seconds": timeout}
     _room("founding").init(
-        output, sites, schema, labels, address, ranges, nominal, parameters, rounds, {"min_rows": min_rows}, days
+        output,
+        sites,
+        schema,
+        labels,
+        address,
+        method,
+        ranges,
+        nominal,
+        parameters,
+        rounds,
+        {"min_rows": min_rows},
+        days,
     )
 
 

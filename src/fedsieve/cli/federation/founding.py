@@ -9,7 +9,8 @@ from fedsieve.datasets.files import read_table
 from fedsieve.datasets.label_columns import label_columns
 from fedsieve.errors import ParameterError
 from fedsieve.runtimes.deployment import founding
-from fedsieve.runtimes.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.runtimes.deployment.agreement import parse_agreement
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
 
 
@@ -19,6 +20,7 @@ def init(
     schema: Path | None,
     labels: str,
     address: str,
+    method: str,
     ranges: str,
     nominal: str,
     parameters: dict[str, Any],
@@ -39,6 +41,7 @@ def init(
         label_names,
         ranges=declared_ranges(ranges),
         nominal=_split(nominal),
+        method=method,
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds=rounds,
         privacy=privacy,

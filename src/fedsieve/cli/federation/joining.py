@@ -40,22 +40,22 @@ def join(path: Path, data: Path, yes: bool, log_file: Path | None, log_level: st
     """Check, consent, connect, answer."""
     site = SiteFolder(path)
     agreement = site.agreement()
-    X = read_rows(data, agreement)
+    X, Y = read_rows(data, agreement)
     log = choose_log(path, log_file, log_level)
     _consent(site, agreement, data, len(X), yes)
     with only_one(path / "join.lock", DataError(f"{path}: has joined already, by another process.")), ended_kindly():
         try:
-            _take_part(site, agreement, X, log)
+            _take_part(site, agreement, X, Y, log)
         finally:
             shutil.rmtree(site.prepared, ignore_errors=True)
             say(f"{site.name} has left; nothing of its rows stays in {path}.")
 
 
-def _take_part(site: SiteFolder, agreement: Agreement, X: Float, log: Path) -> None:
+def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None, log: Path) -> None:
     prepare_kernels()
     _wait_for_server(site, agreement)
     make_private(site.prepared)
-    site.write_rows(agreement.plan.features, X)
+    site.write_rows(agreement.plan.features, X, Y)
     make_local_certificate(site)
     env = {**environment(site.path / "engine", first=put_guards(site)), SITE: str(site.path.absolute())}
     said = engine_log(log)

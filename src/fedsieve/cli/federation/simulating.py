@@ -19,7 +19,8 @@ from fedsieve.errors import ParameterError, ProtocolError, extra_needed
 from fedsieve.kernels import thread_count
 from fedsieve.protocol import Labelled
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
-from fedsieve.runtimes.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.runtimes.deployment.agreement import parse_agreement
+from fedsieve.runtimes.deployment.agreement_text import agreement_text
 from fedsieve.runtimes.deployment.founding import found
 from fedsieve.runtimes.deployment.runs import find_run
 
@@ -86,7 +87,7 @@ def _files(
     features = [name for name in columns if name not in label_names]
     text = agreement_text("simulation", ADDRESS, names, features, label_names, privacy=PRIVACY)
     agreement = parse_agreement(text)
-    X = read_rows(rows, agreement)
+    X, _ = read_rows(rows, agreement)
     nothing: Int = np.zeros((len(X), 1), dtype=np.int64)
     parts = partition.iid(nothing, len(names), seed)
     return text, read_labelled(labeled, agreement), [X[part] for part in parts]

@@ -3,39 +3,45 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fedsieve.arrays import Float
 from fedsieve.cli.console import say
 from fedsieve.datasets.files import numeric_columns, read_table
 from fedsieve.datasets.label_columns import zero_or_one
 from fedsieve.errors import DataError, listed
 from fedsieve.protocol import Labelled
-from fedsieve.protocol.client import check_values
-from fedsieve.protocol.server import check_labelled
+from fedsieve.protocol.site import check_values
 from fedsieve.runtimes.deployment.agreement import Agreement
 from fedsieve.selectors.labels import read_labels
 
 
-def read_rows(file: Path, agreement: Agreement) -> Float:
-    """A site's rows in the agreement's columns, (n_rows, n_features)."""
-    X = _columns(file, agreement.plan.features)
+def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
+    """A site's rows in the agreement's columns, and its labels where the method needs them at the sites."""
+    plan = agreement.plan
+    X, Y = _rows_and_labels(file, agreement) if plan.labelled_sites else (_columns(file, plan.features), None)
     try:
-        check_values(X, agreement.plan.features, agreement.plan.missing)
+        check_values(X, plan.features, plan.missing)
     except DataError as error:
         raise DataError(f"{file}: {error}") from None
     if len(X) < agreement.min_rows:
         raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {agreement.min_rows} (min_rows).")
-    return X
+    return X, Y
 
 
 def read_labelled(file: Path, agreement: Agreement) -> Labelled:
     """The server's labelled rows in the agreement's columns."""
-    names = [*agreement.plan.features, *agreement.labels]
-    values = _columns(file, names)
+    X, Y = _rows_and_labels(file, agreement)
+    labelled = Labelled(X, Y if agreement.plan.labelled_sites else read_labels(Y)[0])
+    agreement.plan.check_labelled(labelled)
+    return labelled
+
+
+def _rows_and_labels(file: Path, agreement: Agreement) -> tuple[Float, Float]:
+    values = _columns(file, [*agreement.plan.features, *agreement.labels])
     n_features = len(agreement.plan.features)
     Y = zero_or_one(values[:, n_features:], list(agreement.labels), str(file))
-    labelled = Labelled(values[:, :n_features], read_labels(Y)[0])
-    check_labelled(agreement.plan, labelled)
-    return labelled
+    return values[:, :n_features], Y.astype(np.float64)
 
 
 def _columns(file: Path, names: Sequence[str]) -> Float:

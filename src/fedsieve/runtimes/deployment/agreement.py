@@ -10,26 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from fedsieve.errors import DataError, FedSieveError, ParameterError, listed
-from fedsieve.protocol import SERVER, Plan
+from fedsieve.protocol import SERVER, Plan, SSFMLFSPlan
+from fedsieve.protocol.methods import method_named
 from fedsieve.protocol.policy import Policy
 
 FORMAT = "fedsieve-federation/1"
 FILL_IN = "FILL IN"
-PARAMETERS = (
-    "n_features_to_select",
-    "lam",
-    "n_neighbors",
-    "damping",
-    "relation",
-    "irrelevant",
-    "decisions",
-    "spread",
-    "wire",
-    "missing",
-    "constant",
-    "tol",
-    "max_iter",
-)
+DEFAULT_METHOD = SSFMLFSPlan.method
 ROUNDS = {
     "min_clients": 2,
     "max_sites_per_client": 1,  # more where a client is an edge server
@@ -38,6 +25,8 @@ ROUNDS = {
     "timeout_seconds": 300,
 }
 PRIVACY = {"min_rows": 10}
+ELSEWHERE = {"features", "labels", "nominal", "ranges", "selected_distance", *ROUNDS}
+"""What of a plan has its own place in the file, or none."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 
@@ -61,56 +50,10 @@ class Agreement:
         return Policy(self.plan, self.min_rows)
 
 
-def agreement_text(
-    name: str,
-    address: str,
-    sites: Iterable[str],
-    features: list[str] | None,
-    labels: list[str] | None,
-    *,
-    ranges: Mapping[str, tuple[float, float]] | str = "federated",
-    nominal: Iterable[str] = (),
-    parameters: Mapping[str, Any] | None = None,
-    rounds: Mapping[str, Any] | None = None,
-    privacy: Mapping[str, Any] | None = None,
-) -> str:
-    """The file's text; without features or labels a template in which these places are marked."""
-    defaults = {field.name: field.default for field in fields(Plan) if field.name in PARAMETERS}
-    defaults.pop("n_features_to_select")
-    declared = {} if isinstance(ranges, str) else dict(ranges)
-    return "\n".join(
-        [
-            "# What this federation agrees on. All below but [server] and sites must be the same at all parties:",
-            "# after a change, 'fedsieve federation pack' makes new site folders.",
-            f"format = {_toml(FORMAT)}",
-            f"name = {_toml(name)}",
-            f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
-            "",
-            "[server]",
-            f"address = {_toml(address)}  # where sites reach the server",
-            "",
-            "[columns]",
-            f"features = {_names(features)}",
-            f"labels = {_names(labels)}  # in the server's labelled table only",
-            f"nominal = {_toml(list(nominal))}  # features whose values are codes",
-            f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or declared in [ranges]",
-            "",
-            *(
-                ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
-                if declared
-                else []
-            ),
-            "[parameters]  # docs/parameters.md explains each; n_features_to_select may be left out",
-            *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
-            "",
-            "[rounds]",
-            *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
-            "",
-            "[privacy]",
-            *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
-            "",
-        ]
-    )
+def parameters_of(plan: type[Plan]) -> dict[str, Any]:
+    """The parameters of a method that the section [parameters] may hold, with their defaults."""
+    fixed = {*ELSEWHERE, "missing"} if plan.labelled_sites else ELSEWHERE
+    return {field.name: field.default for field in fields(plan) if field.name not in fixed}
 
 
 def read_agreement(path: Path) -> Agreement:
@@ -134,12 +77,13 @@ def parse_agreement(text: str) -> Agreement:
         "the file",
         content,
         {"format", "name", "sites", "server", "columns", "parameters", "rounds", "privacy"},
-        {"ranges"},
+        {"method", "ranges"},
     )
+    plan_type = method_named(content.get("method", DEFAULT_METHOD), "the file").plan
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
     _check_keys("[columns]", columns, {"features", "labels", "nominal", "ranges"})
-    _check_keys("[parameters]", content["parameters"], set(), set(PARAMETERS))
+    _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(plan_type)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
     if not isinstance(content["name"], str):
@@ -159,25 +103,36 @@ def parse_agreement(text: str) -> Agreement:
     both = [name for name in columns["features"] if name in columns["labels"]]
     if both:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
-    plan = Plan(
+    labels = tuple(columns["labels"])
+    ranges = _ranges(columns["ranges"], content.get("ranges"), columns["features"])
+    own: dict[str, Any] = {"labels": labels} if plan_type.labelled_sites else {"ranges": ranges}
+    if plan_type.labelled_sites and ranges != "federated":
+        raise ParameterError(f"[columns] ranges: {plan_type.method} knows federated ranges only; got {ranges!r}.")
+    plan = plan_type(
         tuple(columns["features"]),
         nominal=tuple(columns["nominal"]),
-        ranges=_ranges(columns["ranges"], content.get("ranges"), columns["features"]),
+        **own,
         **content["parameters"],
         **rounds,
     )
-    labels = tuple(columns["labels"])
     fingerprint = _fingerprint(content["name"], labels, plan, timeout, min_rows)
     return Agreement(content["name"], content["server"]["address"], sites, labels, plan, timeout, min_rows, fingerprint)
 
 
 def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float, min_rows: int) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelt out."""
-    values = {field.name: getattr(plan, field.name) for field in fields(Plan) if field.init}
-    values |= {key: float(values[key]) for key in ("lam", "damping", "tol")}  # 1 means 1.0
-    ranges = plan.ranges if isinstance(plan.ranges, str) else {key: list(pair) for key, pair in plan.ranges.items()}
-    agreed = [name, labels, {**values, "ranges": ranges}, timeout, min_rows]
+    values = {field.name: _plain(getattr(plan, field.name)) for field in fields(plan)}
+    agreed = [name, plan.method, labels, values, timeout, min_rows]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """As JSON writes it, 1.0 like 1."""
+    if isinstance(value, Mapping):
+        return {key: _plain(pair) for key, pair in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def check_site_names(names: Iterable[str]) -> None:
@@ -238,12 +193,3 @@ def _check_keys(owner: str, content: Any, needed: Set[str], optional: Set[str] =
 def _check_number(owner: str, value: Any, low: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise ParameterError(f"{owner} must be a whole number of at least {low}; got {value!r}.")
-
-
-def _names(names: list[str] | None) -> str:
-    return _toml([f"{FILL_IN}: the names of the columns"] if names is None else names)
-
-
-def _toml(value: Any) -> str:
-    """JSON's strings, numbers, booleans and lists of them are TOML's too."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML wants escaped

@@ -121,24 +121,32 @@ class SiteFolder:
         """Where results arrive, one folder per run."""
         return self.path / "results"
 
-    def write_rows(self, features: tuple[str, ...], X: Float) -> None:
-        """Keep the checked rows for the processes that answer."""
+    def write_rows(self, features: tuple[str, ...], X: Float, Y: Float | None = None) -> None:
+        """Keep the checked rows, and labels where the method needs them here, for the processes that answer."""
         make_private(self.prepared)
-
-        def save(path: Path) -> None:
-            with path.open("wb") as file:
-                np.save(file, np.ascontiguousarray(X))
-
-        write_atomically(self.prepared / "rows.npy", save, mode=keys.PRIVATE)
+        for name, values in (("rows.npy", X), ("labels.npy", Y)):
+            if values is not None:
+                self._save(name, values)
         consent = {"features": list(features), "agreement": self.agreement().fingerprint}
         write_json(self.prepared / "consent.json", consent, mode=keys.PRIVATE)
 
     def rows(self) -> Site:
         """The prepared rows, for the agreement under which they were given and no other."""
         consent = json.loads((self.prepared / "consent.json").read_text(encoding="utf-8"))
-        if consent["agreement"] != self.agreement().fingerprint:
+        agreement = self.agreement()
+        if consent["agreement"] != agreement.fingerprint:
             raise ProtocolError("its agreement changed since it consented. It must join again.")
-        return Site(tuple(consent["features"]), np.load(self.prepared / "rows.npy"))
+        features, X = tuple(consent["features"]), np.load(self.prepared / "rows.npy")
+        if not agreement.plan.labelled_sites:
+            return Site(features, X)
+        return Site(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
+
+    def _save(self, name: str, values: Float) -> None:
+        def save(path: Path) -> None:
+            with path.open("wb") as file:
+                np.save(file, np.ascontiguousarray(values))
+
+        write_atomically(self.prepared / name, save, mode=keys.PRIVATE)
 
     def pack(self, tar: Path) -> None:
         """The folder as a tar to hand over, with the rights of its files."""

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.rivals import entropies
-from fedsieve.rivals.entropies import JointCounts, equal_width_bins, in_bits, joint_entropies, mutual_information
+from fedsieve.measures import entropies
+from fedsieve.measures.entropies import JointCounts, in_bits, joint_entropies, mutual_information
+from fedsieve.rivals.bins import equal_width_bins
 
 
 def counted(*variables) -> float:

@@ -1,34 +1,11 @@
-"""Everything that server and clients say to each other, as frozen values; each says what it reveals.
-
-Requests are named `Ask...`; a reply has the name of what it carries, and lists the features it is about. Summaries of
-different clients add up: `a + b` is the summary of both clients' rows. How a message travels, and how many bytes that
-takes, is decided elsewhere.
-"""
+"""The messages of SSFMLFS: ranges, moments, and the graph in its three wire forms."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import ProtocolError
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Which columns are meant, by name, and how their values are to be read."""
-
-    features: tuple[str, ...]
-    nominal: tuple[str, ...]
-    missing: str
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """The range that becomes [0, 1], per feature; `None` where each site uses its own."""
-
-    low: Float | None
-    high: Float | None
+from fedsieve.protocol.messages.parts import Columns, Scaling, same_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +72,7 @@ class Ranges:
 
     def __add__(self, other: "Ranges") -> "Ranges":
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Ranges(self.n_rows + other.n_rows, _same_features(self, other), low, high)
+        return Ranges(self.n_rows + other.n_rows, same_names(self.features, other.features), low, high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +98,7 @@ class Moments:
         mean = np.where(self.count == 0, other.mean, self.mean + np.where(other.count == 0, 0.0, delta * share))
         m2 = self.m2 + other.m2 + np.where(self.count * other.count > 0, delta**2 * self.count * share, 0.0)
         n_rows, n_clipped = self.n_rows + other.n_rows, self.n_clipped + other.n_clipped
-        return Moments(n_rows, _same_features(self, other), count, mean, m2, n_clipped)
+        return Moments(n_rows, same_names(self.features, other.features), count, mean, m2, n_clipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +139,7 @@ class PairSums:
         return full
 
     def __add__(self, other: "PairSums") -> "PairSums":
-        return PairSums(self.n_rows + other.n_rows, _same_features(self, other), self.upper + other.upper)
+        return PairSums(self.n_rows + other.n_rows, same_names(self.features, other.features), self.upper + other.upper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,23 +154,3 @@ class Products:
 
     def __add__(self, other: "Products") -> "Products":
         return Products(self.n_rows + other.n_rows, self.values + other.values)
-
-
-@dataclass(frozen=True, eq=False)
-class Refusal:
-    """A client that cannot or will not answer, and why. Reveals what its reason says."""
-
-    reason: str
-
-
-def _same_features(first: Ranges | Moments | PairSums, second: Ranges | Moments | PairSums) -> tuple[str, ...]:
-    if first.features != second.features:
-        raise ProtocolError(f"summaries of different features do not add up: {first.features} and {second.features}.")
-    return first.features
-
-
-Request: TypeAlias = AskRanges | AskMoments | AskRelations | AskPairSums | AskProducts
-Reply: TypeAlias = Ranges | Moments | Relations | PairSums | Products | Refusal
-Message: TypeAlias = Request | Reply
-MESSAGES: tuple[type[Message], ...] = (*Request.__args__, *Reply.__args__)
-PARTS: tuple[type, ...] = (Columns, Scaling, Relation)

@@ -1,5 +1,6 @@
 """The edges of the feature graph in the three wire forms; all three give the same product of distance and vector."""
 
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Protocol
@@ -8,11 +9,14 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float
+from fedsieve.errors import ParameterError
 from fedsieve.fuzzy.graph import PageRank, correlation_distance, pagerank_steps
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
-from fedsieve.protocol.limits import check_wire_form
-from fedsieve.protocol.plan import Plan
+from fedsieve.protocol.limits import readable_size
+from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
+
+FLOAT = 8  # bytes
 
 
 class Edges(Protocol):
@@ -54,7 +58,28 @@ class RemoteEdges:
         return total.values / float(total.n_rows) ** 2
 
 
-def connect(plan: Plan, cohort: Cohort, relation: m.Relation) -> Talk[Edges]:
+def check_wire_form(plan: SSFMLFSPlan, n_features: int, n_rows: Mapping[str, int]) -> None:
+    """Refuse a wire form whose values alone are above the limit for the client with most rows; name the other forms."""
+    client, most = max(n_rows.items(), key=lambda item: item[1])
+    sizes = {
+        "matrices": n_features * most**2 * FLOAT,
+        "statistics": n_features * (n_features + 1) // 2 * FLOAT,
+        "vectors": n_features * FLOAT,
+    }
+    needed = sizes.pop(plan.wire_form)
+    if needed <= plan.max_message_bytes:
+        return
+    fitting = [
+        f"wire={name!r} ({readable_size(size)})" for name, size in sizes.items() if size <= plan.max_message_bytes
+    ]
+    raise ParameterError(
+        f"{plan.method}: wire={plan.wire_form!r} needs a message of {readable_size(needed)} from client {client!r} "
+        f"({n_features} features, {most} rows), above max_message_bytes={plan.max_message_bytes}. "
+        f"Use {' or '.join(fitting) or 'fewer features'}, or raise max_message_bytes."
+    )
+
+
+def connect(plan: SSFMLFSPlan, cohort: Cohort, relation: m.Relation) -> Talk[Edges]:
     """Build the graph of a relation's features in the plan's wire form."""
     check_wire_form(plan, len(relation.columns.features), cohort.n_rows)
     if plan.wire_form == "vectors":
@@ -73,7 +98,7 @@ def pooled_sums(wire: str, cohort: Cohort, relation: m.Relation) -> Talk[tuple[F
     return total.matrix(), total.n_rows
 
 
-def rank(edges: Edges, weights: Float, plan: Plan) -> Talk[PageRank]:
+def rank(edges: Edges, weights: Float, plan: SSFMLFSPlan) -> Talk[PageRank]:
     """Weighted PageRank over edges that may live elsewhere."""
     degrees = yield from edges.times(np.ones(len(weights)))
     steps = pagerank_steps(weights, degrees, plan.damping, tol=plan.tol, max_iter=plan.max_iter)

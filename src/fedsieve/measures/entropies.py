@@ -10,25 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsieve.arrays import Float, Int
-from fedsieve.rivals.scaling import unit_scaled
 
 CELLS = 1 << 22  # joint counts that are looked at together
 DIGITS = 10  # a position in units of a bin, or a sum of information in bits, is the same if these decimals are
 
 
-def equal_width_bins(X: Float, n_bins: int) -> Int:
-    """Each column cut into `n_bins` intervals of [min, max]; a value on an edge lies above it; 0/1 columns stay.
+def unit_bins(U: Float, n_bins: int) -> Int:
+    """Values of [0, 1] in `n_bins` intervals of one width; a value on an edge lies above it.
 
-    >>> equal_width_bins(np.array([[0.0, 1.0], [2.0, 0.0], [3.0, 1.0], [6.0, 1.0]]), 3)
-    array([[0, 1],
-           [1, 0],
-           [1, 1],
-           [2, 1]])
+    >>> unit_bins(np.array([0.0, 1 / 3, 0.5, 1.0]), 3)
+    array([0, 1, 1, 2])
     """
-    position = np.floor(np.round(unit_scaled(X) * n_bins, DIGITS))
-    binary = ((X == 0) | (X == 1)).all(axis=0)
-    bins: Int = np.where(binary, X, np.minimum(position, n_bins - 1)).astype(np.int64)
-    return bins
+    position = np.floor(np.round(U * n_bins, DIGITS))
+    return np.minimum(position, n_bins - 1).astype(np.int64)
 
 
 def entropies(A: NDArray[Any]) -> Float:

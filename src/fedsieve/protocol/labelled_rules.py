@@ -1,0 +1,57 @@
+"""What makes information and covariances believable: rules that hold for any rows with 0/1 labels."""
+
+from collections.abc import Iterator
+from math import log2
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.measures.correlation import correlations
+from fedsieve.protocol import messages as m
+
+ROOM = 1e-9  # for rounding, in bits
+MAX_VIA = 16  # features through which triangles are checked, evenly spread
+NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
+
+
+def information_complaints(reply: m.Information, n_bins: int) -> Iterator[str]:
+    """Bounds, and the distance as a metric that also bounds how differently two features can inform."""
+    bits = log2(min(n_bins, reply.n_rows))
+    if np.any(reply.relevance < -ROOM) or np.any(reply.relevance > min(bits, 1.0) + ROOM):
+        yield f"sent information outside [0, {min(bits, 1.0):.3g}] bits, the bounds of {n_bins} bins and 0/1 labels."
+    if np.any(reply.apart < -ROOM) or np.any(reply.apart > min(2 * bits, log2(reply.n_rows)) + ROOM):
+        yield f"sent distances outside the bounds of {n_bins} bins and {reply.n_rows} rows."
+    distance = _square(reply.apart, len(reply.features))
+    for via in range(0, len(distance), -(-len(distance) // MAX_VIA)):
+        if np.any(distance > distance[:, [via]] + distance[via] + ROOM):
+            yield "sent distances that break the triangle inequality."
+        # I(f; y) <= I(g; y) + H(f | g), and H(f | g) is at most the distance.
+        if np.any(np.abs(reply.relevance - reply.relevance[via]) > distance[:, [via]] + ROOM):
+            yield "sent information that differs by more than the features' distance."
+
+
+def covariance_complaints(reply: m.Covariances) -> Iterator[str]:
+    """0/1 labels have whole sums and a spread that follows from the mean; no combination has a negative spread."""
+    products = reply.products()
+    spread = np.diagonal(products)
+    if np.any(spread < 0):
+        yield "sent negative spreads."
+    mean, own = (values[len(reply.features) :] for values in (reply.mean, spread))
+    sums = reply.n_rows * mean
+    if np.any(np.abs(sums - np.round(sums)) > 1e-6) or np.any(mean < -ROOM) or np.any(mean > 1 + ROOM):
+        yield "sent means of labels that no 0/1 labels have."
+    if np.any(np.abs(own - sums * (1 - mean)) > 1e-6 * reply.n_rows):
+        yield "sent spreads of labels that no 0/1 labels of these means have."
+    length = np.sqrt(spread)
+    if np.any(np.abs(products) > np.outer(length, length) * (1 + ROOM)):
+        yield "sent covariances above the product of the deviations."
+    if np.linalg.eigvalsh(correlations(products))[0] < -NEGATIVE * len(products):
+        yield "sent covariances that give a combination of columns a negative spread."
+
+
+def _square(upper: Float, n_features: int) -> Float:
+    rows, columns = np.triu_indices(n_features, 1)
+    full = np.zeros((n_features, n_features))
+    full[rows, columns] = upper
+    full[columns, rows] = upper
+    return full

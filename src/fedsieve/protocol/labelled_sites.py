@@ -1,0 +1,46 @@
+"""What methods share whose sites hold labels: their plans name the labels, and the server is one more site."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
+from fedsieve.protocol import messages as m
+from fedsieve.protocol.plan import Labelled, Plan
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledSitesPlan(Plan):
+    """A plan that names the labels, which all sites have."""
+
+    labelled_sites: ClassVar[bool] = True
+
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the labels after what all methods share."""
+        super().__post_init__()
+        self.check_choice("missing", ("error",))
+        if self.nominal:
+            raise ParameterError(f"{self.method}: takes no nominal features; got {listed(self.nominal)}. Encode them.")
+        if not self.labels:
+            raise ParameterError(f"{self.method}: needs at least one label; got none.")
+        twice = sorted({name for name in self.labels if self.labels.count(name) > 1 or name in self.features})
+        if twice:
+            raise ParameterError(f"{self.method}: labels and features must differ; {listed(twice)} occur twice.")
+
+    @property
+    def columns(self) -> m.Columns:
+        """All features, read as numbers."""
+        return m.Columns(self.features, self.nominal, self.missing)
+
+    def check_labelled(self, labelled: Labelled) -> None:
+        """Also refuse another number of labels."""
+        super().check_labelled(labelled)
+        if labelled.Y.shape[1] != len(self.labels):
+            raise DataError(f"the labelled rows have {labelled.Y.shape[1]} labels, the plan {len(self.labels)}.")
+
+
+def check_labels(plan: LabelledSitesPlan, labels: tuple[str, ...]) -> None:
+    """Raise `ProtocolError` where other labels are asked for than were agreed on."""
+    if labels != plan.labels:
+        raise ProtocolError("was asked for other labels than agreed, or in another order.")

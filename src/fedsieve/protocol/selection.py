@@ -1,0 +1,28 @@
+"""What a run found, whatever the method."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fedsieve.arrays import Float, Int
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Per feature score (larger is better) and relevance to the labels, and the order, best first.
+
+    A method's own selection adds what else it found; `columns` and `facts` say what of that belongs in a record.
+    """
+
+    scores: Float
+    order: Int
+    relevance: Float
+    n_rows: dict[str, int]  # per client
+    dropped: dict[str, str] = field(default_factory=dict, kw_only=True)  # client -> why
+
+    def columns(self) -> dict[str, Float]:
+        """Numbers per feature, by name."""
+        return {"scores": self.scores, "relevance": self.relevance}
+
+    def facts(self) -> dict[str, Any]:
+        """Plain values about the run, by name."""
+        return {}

@@ -1,0 +1,1 @@
+"""SSFMLFS as a protocol: its plan, the server's side, and what a site agrees to."""

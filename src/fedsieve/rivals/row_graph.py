@@ -1,0 +1,67 @@
+"""Graphs of rows that are near each other, as sparse Laplacians diag(A 1) - A of symmetric weights A."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.learning.neighbors import nearest
+
+SAME = 1e-12  # neighbours whose distances add up to less than this are equally likely
+
+
+def binary_laplacian(rows: Float, n_neighbors: int) -> Any:
+    """A_ij = 1 if i is among the nearest rows of j, or j among those of i; ties go to the smaller index.
+
+    >>> binary_laplacian(np.array([[0.0], [1.0], [3.0]]), 1).toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  2., -1.],
+           [ 0., -1.,  1.]])
+    """
+    near = nearest(rows, min(n_neighbors, len(rows) - 1))
+    A = _from_rows(near, np.ones(near.shape))
+    return _laplacian(A.maximum(A.T))
+
+
+def probabilistic_laplacian(rows: Float, n_neighbors: int) -> Any:
+    """A = (S + Sᵀ) / 2, where a row of S shares 1 among the k nearest rows, less to farther ones, 0 to the next.
+
+    s_ij = (e_i,k+1 - e_ij) / (k e_i,k+1 - Σ_{h<=k} e_ih) with e the squared distances, nearest first. Where all these
+    are equal, or if there is no next row, the k share evenly.
+
+    >>> probabilistic_laplacian(np.array([[0.0], [1.0], [2.0], [4.0]]), 2).toarray()[0].round(3)  # 1/2 (15/27 + 8/16)
+    array([ 0.75 , -0.528, -0.222,  0.   ])
+    """
+    k = min(n_neighbors, len(rows) - 1)
+    near = nearest(rows, min(k + 1, len(rows) - 1))
+    shares = np.full((len(rows), k), 1.0 / k)
+    if near.shape[1] > k:
+        squares = np.stack([((rows - rows[others]) ** 2).sum(axis=1) for others in near.T], axis=1)
+        closer = squares[:, [k]] - squares[:, :k]
+        total = k * squares[:, k] - squares[:, :k].sum(axis=1)
+        differ = total > SAME
+        shares[differ] = closer[differ] / total[differ, None]
+    S = _from_rows(near[:, :k], shares)
+    return _laplacian((S + S.T) / 2)
+
+
+def blocks(laplacian: Any, labelled: Bool) -> tuple[Float, Any]:
+    """The rows of the unlabelled: columns of the unlabelled (dense), and of the labelled (sparse)."""
+    rows = laplacian[np.flatnonzero(~labelled)]
+    return rows[:, np.flatnonzero(~labelled)].toarray(), rows[:, np.flatnonzero(labelled)]
+
+
+def roughness(laplacian: Any, F: Float) -> float:
+    """tr(Fᵀ Lap F): how much neighbours differ."""
+    return float((F * (laplacian @ F)).sum())
+
+
+def _from_rows(near: Int, weights: Float) -> Any:
+    n_rows, k = near.shape
+    starts = np.arange(0, n_rows * k + 1, k)
+    return sparse.csr_array((weights.ravel(), near.ravel(), starts), shape=(n_rows, n_rows))
+
+
+def _laplacian(A: Any) -> Any:
+    return sparse.csr_array(sparse.diags_array(A.sum(axis=1)) - A)

@@ -1,0 +1,72 @@
+"""`federation.toml` as it is written for a new federation."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fedsieve.protocol.methods import method_named
+from fedsieve.runtimes.deployment.agreement import DEFAULT_METHOD, FILL_IN, FORMAT, PRIVACY, ROUNDS, parameters_of
+
+
+def agreement_text(
+    name: str,
+    address: str,
+    sites: Iterable[str],
+    features: list[str] | None,
+    labels: list[str] | None,
+    *,
+    ranges: Mapping[str, tuple[float, float]] | str = "federated",
+    nominal: Iterable[str] = (),
+    method: str = DEFAULT_METHOD,
+    parameters: Mapping[str, Any] | None = None,
+    rounds: Mapping[str, Any] | None = None,
+    privacy: Mapping[str, Any] | None = None,
+) -> str:
+    """The file's text; without features or labels a template in which these places are marked."""
+    plan = method_named(method, "the federation").plan
+    defaults = {key: value for key, value in parameters_of(plan).items() if value is not None}
+    whose = "the server's and all sites' tables" if plan.labelled_sites else "the server's labelled table only"
+    declared = {} if isinstance(ranges, str) else dict(ranges)
+    return "\n".join(
+        [
+            "# What this federation agrees on. All below but [server] and sites must be the same at all parties:",
+            "# after a change, 'fedsieve federation pack' makes new site folders.",
+            f"format = {_toml(FORMAT)}",
+            f"name = {_toml(name)}",
+            f"method = {_toml(method)}",
+            f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
+            "",
+            "[server]",
+            f"address = {_toml(address)}  # where sites reach the server",
+            "",
+            "[columns]",
+            f"features = {_names(features)}",
+            f"labels = {_names(labels)}  # in {whose}",
+            f"nominal = {_toml(list(nominal))}  # features whose values are codes",
+            f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or declared in [ranges]",
+            "",
+            *(
+                ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
+                if declared
+                else []
+            ),
+            f"[parameters]  # of {method}; docs/parameters.md explains each; n_features_to_select may be left out",
+            *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
+            "",
+            "[rounds]",
+            *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
+            "",
+            "[privacy]",
+            *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
+            "",
+        ]
+    )
+
+
+def _names(names: list[str] | None) -> str:
+    return _toml([f"{FILL_IN}: the names of the columns"] if names is None else names)
+
+
+def _toml(value: Any) -> str:
+    """JSON's strings, numbers, booleans and lists of them are TOML's too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML wants escaped

@@ -1,0 +1,259 @@
+"""What holds of every semi-supervised rival: planted and degenerate tables, permutations, errors, the registry."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.methods import registry
+from fedsieve.rivals import CSFS, RLSR, SCFC, SFAM, SFSS
+from strategies import partly_labelled
+
+METHODS = (SFSS, CSFS, RLSR, SCFC, SFAM)
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+@parametrize_with_checks(
+    [
+        *(method() for method in METHODS),
+        SFSS(1, mu=0.1, gamma=10.0, n_neighbors=2, unlabelled_weight=0.0, tol=0.0, max_iter=3),
+        RLSR(1, soft_labels="box", n_inner=1),
+        SCFC(1, refresh=True),
+    ]
+)
+def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+def hide(Y, labelled):
+    return np.where(labelled[:, None], Y, -1)
+
+
+def order(method, X, Y, **parameters):
+    return method(**parameters).fit(X, Y).order_.tolist()
+
+
+@pytest.fixture
+def noise(rng):
+    """Noise, labels and 60 of 200 rows that have them."""
+    return rng.random((200, 12)), rng.integers(0, 2, (200, 3)).astype(float), rng.permutation(200) < 60
+
+
+@every_method
+def test_noisy_copies_of_the_labels_are_on_top(method, noise, rng):
+    X, Y, labelled = noise
+    X[:, [2, 5, 7]] = np.abs(Y - (rng.random(Y.shape) < 0.1))
+    assert set(order(method, X, hide(Y, labelled))[:3]) == {2, 5, 7}
+
+
+@every_method
+def test_more_features_than_rows(method, rng):
+    X, Y = rng.random((60, 100)), rng.integers(0, 2, (60, 3)).astype(float)
+    X[:, [20, 50, 70]] = Y
+    assert set(order(method, X, hide(Y, np.arange(60) < 40))[:3]) == {20, 50, 70}
+
+
+@every_method
+@given(table=partly_labelled(ties=False), seed=st.integers(0, 2**32 - 1))
+def test_moved_features_and_rows_keep_their_scores(method, table, seed):
+    X, Y, labelled = table
+    rng = np.random.default_rng(seed)
+    rows, features = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    known = hide(Y, labelled)
+    fixed = {"tol": 0.0, "max_iter": 6}
+    here = method(**fixed).fit(X, known).scores_
+    there = method(**fixed).fit(X[rows][:, features], known[rows]).scores_
+    assert_allclose(there, here[features], rtol=1e-6, atol=1e-8 * (1 + here.max()))
+
+
+@every_method
+def test_labels_of_unlabelled_rows_are_not_looked_at(method, noise):
+    """By the kernels either: the search for weights hands them all labels."""
+    X, Y, labelled = noise
+    fitted = method().fit(X, hide(Y, labelled))
+    seen, garbage = (
+        fitted._predict(X, np.where(labelled[:, None], Y, other), labelled, fitted.weights_) for other in (Y, 77.0)
+    )
+    assert_array_equal(seen, garbage)
+
+
+@every_method
+def test_a_constant_feature_is_last(method, noise):
+    X, Y, labelled = noise
+    X[:, 6] = 3.0
+    fitted = method(tol=0.0, max_iter=5).fit(X, hide(Y, labelled))
+    assert fitted.order_[-1] == 6
+    assert_array_equal(fitted.coef_[6], 0.0)
+    assert method is RLSR or fitted.scores_[6] == 0
+
+
+@every_method
+def test_constant_features_alone_keep_their_order(method, rng):
+    fitted = method().fit(np.ones((9, 4)), hide(rng.integers(0, 2, (9, 2)), np.arange(9) < 5))
+    assert fitted.order_.tolist() == [0, 1, 2, 3]
+
+
+@every_method
+@pytest.mark.parametrize("n_rows", [200, 10])
+def test_equal_features_share_their_weight(method, noise, n_rows):
+    X, Y, labelled = (part[:n_rows] for part in noise)
+    X[:, [3, 8]] = Y[:, [1, 1]]
+    fitted = method().fit(X, hide(Y, labelled))
+    assert fitted.scores_[3] == pytest.approx(fitted.scores_[8], rel=1e-9)
+    place = fitted.order_.tolist().index(3)
+    assert fitted.order_[place + 1] == 8
+
+
+@every_method
+def test_one_label_in_either_form(method, noise):
+    X, Y, labelled = noise
+    X[:, 4] = Y[:, 0]
+    classes = np.where(labelled, Y[:, 0], -1)
+    assert order(method, X, classes) == order(method, X, classes[:, None])
+    assert order(method, X, classes)[0] == 4
+    assert method().fit(X, classes).coef_.shape == (12, 2)
+
+
+@every_method
+def test_one_class_is_one_label(method, rng):
+    fitted = method().fit(rng.random((9, 3)), np.where(np.arange(9) < 4, 1, -1))
+    assert fitted.coef_.shape == (3, 1)
+    assert np.isfinite(fitted.scores_).all()
+
+
+@every_method
+def test_more_labels_than_features(method, rng):
+    Y = rng.integers(0, 2, (80, 9))
+    X = np.stack([rng.random(80), Y[:, 3], rng.random(80)], axis=1)
+    fitted = method().fit(X, hide(Y, np.arange(80) < 50))
+    assert fitted.order_[0] == 1
+    assert fitted.coef_.shape == (3, 9)
+
+
+@every_method
+def test_a_label_that_no_row_has(method, noise):
+    X, Y, labelled = noise
+    X[:, 2] = Y[:, 0]
+    Y[:, 2] = 0.0
+    assert order(method, X, hide(Y, labelled))[0] == 2
+
+
+@every_method
+def test_0_1_features_stored_sparsely(method, rng):
+    X = (rng.random((90, 10)) < 0.2).astype(float)
+    Y = hide(rng.integers(0, 2, (90, 3)), rng.random(90) < 0.4)
+    assert order(method, X, Y) == order(method, sparse.csr_array(X), Y)
+
+
+@every_method
+def test_no_unlabelled_rows(method, noise):
+    X, Y, _ = noise
+    X[:, [2, 5, 7]] = Y + 0.3 * X[:, [2, 5, 7]]
+    assert set(order(method, X, Y)[:3]) == {2, 5, 7}
+
+
+@every_method
+def test_one_labelled_row(method, noise):
+    X, Y, _ = noise
+    fitted = method().fit(X, hide(Y, np.arange(200) == 7))
+    assert np.isfinite(fitted.scores_).all()
+
+
+@every_method
+@pytest.mark.parametrize("shape", [(30, 5), (12, 20)])
+def test_extreme_weights_give_finite_scores(method, rng, shape):
+    X, Y = rng.random(shape), hide(rng.integers(0, 2, (shape[0], 3)), np.arange(shape[0]) < 6)
+    for value in (1e-6, 1e6):
+        fitted = method(**dict.fromkeys(method.weight_rules, value)).fit(X, Y)
+        assert np.isfinite(fitted.scores_).all()
+        assert np.isfinite(fitted.objective_).all()
+
+
+@every_method
+def test_what_is_known_after_the_fit(method, noise):
+    X, Y, labelled = noise
+    fitted = method(4, max_iter=3, tol=0.0).fit(X, hide(Y, labelled))
+    assert fitted.coef_.shape == (12, 3)
+    assert fitted.intercept_.shape == (3,)
+    assert fitted.n_iter_ == len(fitted.objective_) == 3
+    assert fitted.weights_ == dict.fromkeys(method.weight_rules, 1.0)
+    assert fitted.transform(X).shape == (200, 4)
+    if method is not RLSR:
+        assert_allclose(fitted.scores_, np.linalg.norm(fitted.coef_, axis=1))
+
+
+@pytest.mark.parametrize(("method", "start"), [(CSFS, 0.0), (SCFC, 0.0), (SFAM, 0.0), (RLSR, 1 / 3)])
+def test_the_intercept_is_the_mean_of_the_soft_labels_that_the_coefficients_fit(method, start, noise):
+    X, Y, labelled = noise
+    first = method(max_iter=1).fit(X, hide(Y, labelled)).intercept_
+    assert_allclose(first, np.where(labelled[:, None], Y, start).mean(axis=0))
+    later = method(max_iter=2).fit(X, hide(Y, labelled)).intercept_
+    assert not np.allclose(later, first)
+
+
+@every_method
+def test_the_tolerance_stops_it(method, noise):
+    X, Y, labelled = noise
+    objective = method(tol=1e-2).fit(X, hide(Y, labelled)).objective_
+    changes = np.abs(np.diff(objective)) / objective[:-1]
+    assert (changes[:-1] >= 1e-2).all()
+    assert changes[-1] < 1e-2
+
+
+@every_method
+def test_labels_must_be_there_and_fit_the_rows(method, noise):
+    X, Y, _ = noise
+    name = method.__name__
+    with pytest.raises(DataError, match=rf"^{name}: requires y to be passed, but the target y is None\. Rows without"):
+        method().fit(X)
+    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labelled\.$"):
+        method().fit(X, np.full(Y.shape, -1))
+    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labelled\.$"):
+        method().fit(X, np.full(200, -1))
+    with pytest.raises(DataError, match=rf"^{name}: X has 200 rows and y 199; they must be the same rows\.$"):
+        method().fit(X, Y[1:])
+    Y[3] = 1, -1, 0
+    with pytest.raises(DataError, match=rf"^{name}: labels must be 0 or 1; got -1 in row 3, label 1"):
+        method().fit(X, Y)
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [("tol", -1e-3, "number of at least 0"), ("tol", "no", "number of at least 0"), ("max_iter", 0, "whole number of")],
+)
+def test_bad_limits_are_named(method, noise, name, value, rule):
+    X, Y, _ = noise
+    with pytest.raises(ParameterError, match=rf"^{method.__name__}: {name} must be a {rule}.*; got {value!r}\.$"):
+        method(**{name: value}).fit(X, Y)
+
+
+@every_method
+@pytest.mark.parametrize("value", [-1.0, float("inf"), float("nan"), "much", True, None])
+def test_bad_weights_are_named(method, noise, value):
+    X, Y, _ = noise
+    for name in method.weight_rules:
+        message = rf'^{method.__name__}: {name} must be a number (above|of at least) 0, or "auto"; got {value!r}\.$'
+        with pytest.raises(ParameterError, match=message):
+            method(**{name: value}).fit(X, Y)
+
+
+@every_method
+def test_too_many_features_are_refused(method, noise):
+    X, Y, _ = noise
+    message = rf"^{method.__name__}: n_features_to_select must be in \[1, n_features=12\]; got 13\.$"
+    with pytest.raises(ParameterError, match=message):
+        method(13).fit(X, Y)
+
+
+def test_the_registry_knows_them():
+    entries = [registry()[method.__name__] for method in METHODS]
+    assert [entry.factory for entry in entries] == list(METHODS)
+    assert {(entry.supervision, entry.federated, entry.control) for entry in entries} == {
+        ("semi-supervised", False, False)
+    }
+    assert [entry.fidelity for entry in entries] == ["text", "code", "code", "our reading", "our reading"]
