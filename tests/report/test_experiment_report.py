@@ -161,3 +161,15 @@ def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
     assert "| BMFS | 0 | 0 | 9 | 6 of 9 |" in text
     assert "| random | 0 | 0 | 9 | - |" in text
     assert "Of 9 published orders of two methods (a dataset and a metric each), 3 hold in our means" in text
+
+
+def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
+    methods = (*METHODS, Method("SCFC", "SCFC"), Method("CSFS", "CSFS"))
+    case = experiment("curves", methods=methods, labelled=(0.1, 0.4))
+    write_report(case, records(case, rng), tmp_path, published)
+    text = (tmp_path / "t.md").read_text()
+    assert "in so many of 6 comparisons" in text
+    assert "| CSFS | 6 (0, 6) | 6 (0, 6) | 6 (0, 6) |" in text
+    assert "| SCFC (our reading) | 0 (0, 6) | 0 (0, 6) | 0 (0, 6) |" in text
+    assert "| SSFMLFS | 0 | 0 | 0 |" in text
+    assert "| random | 0 (" not in text

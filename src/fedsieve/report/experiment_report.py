@@ -13,6 +13,7 @@ from fedsieve.report.communication import communication_table
 from fedsieve.report.paper_figures import comparison_values, draw_critical_differences, draw_curves
 from fedsieve.report.paper_tables import TITLES, metric_tables, published_values
 from fedsieve.report.titles import shown_title
+from fedsieve.report.wins import wins_table
 
 
 def write_report(experiment: Experiment, records: dict[str, Record], folder: Path, published: Path) -> list[str]:
@@ -46,6 +47,7 @@ def _curves(
         draw_curves(experiment, numbers, scaling, folder / files[-1])
     lines = [f"# {experiment.title}", "", *(f"![{name}]({name})" for name in files), ""]
     for scaling in experiment.scalings:
+        lines += [f"## Who is best, {scaling} features", "", *wins_table(experiment, numbers, scaling), ""]
         for metric, title in TITLES.items():
             lines += [f"## {title}, {scaling} features", "", *_curve_table(experiment, numbers, scaling, metric), ""]
     text = "\n".join(lines)

@@ -37,7 +37,8 @@ def draw_curves(experiment: Experiment, numbers: dict[Cell, Number], scaling: st
             axes.set_title(dataset if metric == "average_precision" else "", fontsize=10)
             axes.set_xlabel("labelled rows, %" if metric == "ranking_loss" else "")
         row[0].set_ylabel(title)
-    panels[0, -1].legend(fontsize=7)
+    lines, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside lower center", ncols=5, fontsize=9)
     figure.suptitle(experiment.title)
     _save(figure, path)
 
