@@ -59,7 +59,7 @@ def given(entry, X: np.ndarray, Y: np.ndarray) -> dict:
     labelled, others = partition.labelled_split(Y, LABELLED, 0)
     if entry.federated:
         parts = [others[part] for part in partition.dirichlet(Y[others], N_CLIENTS, 0.5, 0)]
-        return {"X": X[labelled], "y": Y[labelled], "clients": [(X[part], Y[part]) for part in parts]}
+        return {"X": X[labelled], "Y": Y[labelled], "clients": [(X[part], Y[part]) for part in parts]}
     if entry.supervision == "semi-supervised":
         Y = Y.copy()
         Y[others] = -1

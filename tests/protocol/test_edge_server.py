@@ -6,9 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Client, EdgeServer, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
-from protocol.federation import example, labelled, sites
+from labelled_sites import labelled_sites
+from protocol.federation import drive, example, labelled, sites
+from protocol.labelled import LabelledCase, labelled_example
 
 
 def edge_answer(edge: EdgeServer, clients: dict[str, Client], request: m.Request) -> m.Reply:
@@ -105,3 +108,36 @@ def test_what_does_not_add_up_is_refused_by_an_edge_server(parameters, request_o
     reply = edge_answer(EdgeServer(SSFMLFSPlan(case.features, **parameters), []), {}, request_of(relation))
     assert isinstance(reply, m.Refusal)
     assert message in reply.reason
+
+
+def in_two_groups(tables):
+    names = sorted(tables)
+    return {"edge-0": {name: tables[name] for name in names[:1]}, "edge-1": {name: tables[name] for name in names[1:]}}
+
+
+@settings(max_examples=25)
+@given(labelled_sites(max_sites=5))
+def test_pooled_covariances_through_edges_find_what_the_sites_on_one_server_find(tables):
+    case = LabelledCase(tables)
+    plan = case.plan("FedCMFS, pooled")
+    flat, _ = drive(plan, case.rows, case.sites)
+    found, said = select_by_edges(plan, case.rows, in_two_groups(case.sites))
+    assert {type(reply) for reply in said} == {m.Covariances}
+    assert_array_equal(found.order, flat.order)
+    assert_array_equal(found.kept, flat.kept)
+    assert_allclose(found.scores, flat.scores, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("FMLFS", "an edge server: information does not add up. FMLFS needs each site at the server itself."),
+        ("FedCMFS, statistics", "an edge server: combine='p-values' averages over single sites, which it does not"),
+        ("FedCMFS, tests", "an edge server: combine='p-values' averages over single sites, which it does not"),
+    ],
+)
+def test_labelled_sites_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):
+    case = labelled_example()
+    with pytest.raises(ProtocolError) as refused:
+        select_by_edges(case.plan(name), case.rows, in_two_groups(case.sites))
+    assert str(refused.value).startswith(f"client 'edge-0': {message}")

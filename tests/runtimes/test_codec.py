@@ -18,6 +18,7 @@ names = st.lists(st.text(max_size=8), max_size=4).map(tuple)
 numbers = st.integers(-(2**62), 2**62)
 floats = hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, min_side=0, max_side=4))
 counts = hnp.arrays(np.int64, hnp.array_shapes(max_dims=1, min_side=0, max_side=5))
+tables_of_counts = hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=4))
 columns = st.builds(m.Columns, names, names, st.text(max_size=9))
 scalings = st.builds(m.Scaling, st.none() | floats, st.none() | floats)
 relations = st.builds(m.Relation, columns, scalings, floats, st.text(max_size=9))
@@ -27,11 +28,17 @@ MESSAGES = st.one_of(
     st.builds(m.AskRelations, relations),
     st.builds(m.AskPairSums, relations),
     st.builds(m.AskProducts, st.none() | relations, floats),
+    st.builds(m.AskInformation, columns, names, scalings, numbers),
+    st.builds(m.AskCovariances, columns, names),
+    st.builds(m.AskPartialCorrelations, columns, names, counts, counts, tables_of_counts),
     st.builds(m.Ranges, numbers, names, floats, floats),
     st.builds(m.Moments, numbers, names, counts, floats, floats, numbers),
     st.builds(m.Relations, numbers, names, floats),
     st.builds(m.PairSums, numbers, names, floats),
     st.builds(m.Products, numbers, floats),
+    st.builds(m.Information, numbers, names, names, floats, floats),
+    st.builds(m.Covariances, numbers, names, names, floats, floats),
+    st.builds(m.PartialCorrelations, numbers, floats),
     st.builds(m.Refusal, st.text()),
 )
 

@@ -10,6 +10,7 @@ from fedsieve.protocol import SERVER, Client, SSFMLFSPlan, bytes_by_kind, federa
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
 from protocol.federation import WIRES, example, labelled, sites
+from protocol.labelled import PLANS, labelled_example
 
 
 def over_the_wire(plan, rows, clients):
@@ -30,18 +31,27 @@ def over_the_wire(plan, rows, clients):
             return finished.value, sizes
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wire):
-    case = example()
-    plan = SSFMLFSPlan(case.features, wire=wire)
-    here = in_process.select(plan, labelled(case), sites(case))
-    there, sizes = over_the_wire(plan, labelled(case), sites(case))
+def assert_same_bits(plan, rows, clients):
+    here = in_process.select(plan, rows, clients)
+    there, sizes = over_the_wire(plan, rows, clients)
     for field in dataclasses.fields(here.selection):
         a, b = getattr(here.selection, field.name), getattr(there, field.name)
         assert_array_equal(a, b) if isinstance(a, np.ndarray) else None
         assert isinstance(a, np.ndarray) or a == b
     counted = sorted((e.round, e.sender, e.receiver, e.n_bytes) for e in here.transcript)
     assert counted == sorted(sizes)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wire):
+    case = example()
+    assert_same_bits(SSFMLFSPlan(case.features, wire=wire), labelled(case), sites(case))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_sites_that_hold_labels_are_no_exception(name):
+    case = labelled_example()
+    assert_same_bits(case.plan(name), case.rows, case.sites)
 
 
 def test_the_transcript_says_who_sent_what_and_how_much():

@@ -24,6 +24,9 @@ PHASES = {
     "AskRelations": "relation matrices",
     "AskPairSums": "pair sums of the features",
     "AskProducts": "products for PageRank",
+    "AskInformation": "information of features and labels",
+    "AskCovariances": "covariances of the columns",
+    "AskPartialCorrelations": "tests of conditional independence",
 }
 
 

@@ -45,7 +45,7 @@ def evaluate(run: Run) -> dict[str, Any]:
     X, rows = dense(data.X), deal_out(run, data)
     reset_peak()
     start = time.perf_counter()
-    orders, k, transcript = _select(run, entry, data, X, rows)
+    orders, k, transcript, own_k = _select(run, entry, data, X, rows)
     seconds = {"select": time.perf_counter() - start}
     start = time.perf_counter()
     measured = {scaling: _measure(run, data, X, rows, orders, k, scaling) for scaling in run.scaling}
@@ -56,6 +56,7 @@ def evaluate(run: Run) -> dict[str, Any]:
         "run": asdict(run),
         "metrics": measured,
         "k": k,
+        **({} if own_k is None else {"own_k": own_k}),
         "selected": [data.feature_names[p] for p in orders[0][:k]] if k < X.shape[1] and len(orders) == 1 else None,
         "rows": {"server": len(rows.server), "clients": [len(part) for part in rows.clients], "test": len(rows.test)},
         "seconds": seconds,
@@ -108,8 +109,12 @@ def deal_out(run: Run, data: Dataset) -> Rows:
     return Rows(train, test, train[labelled], [train[others[part]] for part in parts])
 
 
-def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tuple[list[Int], int, tuple[Said, ...]]:
-    """The orders to measure (several for random features), how many features to keep, and what was said."""
+def _select(
+    run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows
+) -> tuple[list[Int], int, tuple[Said, ...], int | None]:
+    """The orders to measure (several for random features), how many features to keep, what was said, and how many
+    features a method that chooses their number would have kept.
+    """
     parameters = {**dict(run.parameters), "n_features_to_select": run.k}
     if entry.name == "random":
         draws = [entry.factory(**parameters, random_state=1000 * run.seed + draw) for draw in range(N_RANDOM_DRAWS)]
@@ -131,7 +136,8 @@ def _select(run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows) -> tupl
             parameters.setdefault("random_state", run.seed)
         fitted = [entry.factory(**parameters).fit(X[rows.train], data.Y[rows.train])]
     k = int(fitted[0].support_.sum())
-    return [selector.order_ for selector in fitted], k, getattr(fitted[0], "transcript_", ())
+    own_k = getattr(fitted[0], "n_kept_", None)
+    return [selector.order_ for selector in fitted], k, getattr(fitted[0], "transcript_", ()), own_k
 
 
 def _measure(

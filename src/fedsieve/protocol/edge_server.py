@@ -9,9 +9,8 @@ from operator import add
 
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import BadReplyError, Cohort, Talk
-from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
+from fedsieve.protocol.methods import method_of
 from fedsieve.protocol.plan import Plan
-from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
 
 
 class EdgeServer:
@@ -27,25 +26,12 @@ class EdgeServer:
 
     def answer(self, request: m.Request) -> Talk[m.Reply]:
         """Yields questions for its sites, is sent their replies, returns its own reply."""
-        reason = self._why_not(request)
+        reason = method_of(self._plan).why_not_added(self._plan, request)
         if reason:
-            return m.Refusal(reason)
+            return m.Refusal(f"an edge server: {reason}")
         try:
             reply: m.Reply = reduce(add, (yield from self._cohort.ask(request)))
         except BadReplyError as bad:
             failed = " ".join(f"site {site!r}: {reason}" for site, reason in bad.reasons.items())
             return m.Refusal(f"an edge server, of which failed {failed}")
         return reply
-
-    def _why_not(self, request: m.Request) -> str | None:
-        if isinstance(request, m.AskRelations):
-            return "an edge server: relation matrices do not add up. Use wire='statistics' or 'vectors'."
-        if isinstance(self._plan, SSFMLFSPlan) and self._plan.spread == "mean":
-            return "an edge server: spread='mean' averages over single sites, which it does not name. Use 'pooled'."
-        if isinstance(request, m.AskInformation):
-            return "an edge server: information does not add up. FMLFS needs each site at the server itself."
-        if isinstance(self._plan, FedCMFSPlan) and self._plan.combine != "pooled":
-            return (
-                "an edge server: combine='p-values' averages over single sites, which it does not name. Use 'pooled'."
-            )
-        return None

@@ -5,9 +5,11 @@ from math import log2
 
 import numpy as np
 
-from fedsieve.arrays import Float
 from fedsieve.measures.correlation import correlations
+from fedsieve.measures.entropies import unit_bins
 from fedsieve.protocol import messages as m
+from fedsieve.protocol.messages.parts import square
+from fedsieve.protocol.summaries import scaled
 
 ROOM = 1e-9  # for rounding, in bits
 MAX_VIA = 16  # features through which triangles are checked, evenly spread
@@ -21,13 +23,26 @@ def information_complaints(reply: m.Information, n_bins: int) -> Iterator[str]:
         yield f"sent information outside [0, {min(bits, 1.0):.3g}] bits, the bounds of {n_bins} bins and 0/1 labels."
     if np.any(reply.apart < -ROOM) or np.any(reply.apart > min(2 * bits, log2(reply.n_rows)) + ROOM):
         yield f"sent distances outside the bounds of {n_bins} bins and {reply.n_rows} rows."
-    distance = _square(reply.apart, len(reply.features))
+    distance = square(reply.apart, len(reply.features), 1)
     for via in range(0, len(distance), -(-len(distance) // MAX_VIA)):
         if np.any(distance > distance[:, [via]] + distance[via] + ROOM):
             yield "sent distances that break the triangle inequality."
         # I(f; y) <= I(g; y) + H(f | g), and H(f | g) is at most the distance.
         if np.any(np.abs(reply.relevance - reply.relevance[via]) > distance[:, [via]] + ROOM):
             yield "sent information that differs by more than the features' distance."
+
+
+def information_of_ranges(ranges: m.Ranges, request: m.AskInformation, reply: m.Information) -> Iterator[str]:
+    """A feature whose own range lies in one bin tells nothing, and is not apart from another such feature."""
+    none = np.zeros(len(ranges.low), dtype=bool)
+    low, high = request.scaling.low, request.scaling.high
+    assert low is not None
+    assert high is not None
+    ends, _ = scaled(np.vstack([ranges.low, ranges.high]), low, high, none)
+    one_bin = np.ptp(unit_bins(ends, request.n_bins), axis=0) == 0
+    distance = square(reply.apart, len(none), 1)[np.ix_(one_bin, one_bin)]
+    if np.any(reply.relevance[one_bin] > ROOM) or np.any(distance > ROOM):
+        yield "sent information that contradicts its ranges: values in one bin tell nothing."
 
 
 def covariance_complaints(reply: m.Covariances) -> Iterator[str]:
@@ -47,11 +62,3 @@ def covariance_complaints(reply: m.Covariances) -> Iterator[str]:
         yield "sent covariances above the product of the deviations."
     if np.linalg.eigvalsh(correlations(products))[0] < -NEGATIVE * len(products):
         yield "sent covariances that give a combination of columns a negative spread."
-
-
-def _square(upper: Float, n_features: int) -> Float:
-    rows, columns = np.triu_indices(n_features, 1)
-    full = np.zeros((n_features, n_features))
-    full[rows, columns] = upper
-    full[columns, rows] = upper
-    return full

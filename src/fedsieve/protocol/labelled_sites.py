@@ -40,7 +40,9 @@ class LabelledSitesPlan(Plan):
             raise DataError(f"the labelled rows have {labelled.Y.shape[1]} labels, the plan {len(self.labels)}.")
 
 
-def check_labels(plan: LabelledSitesPlan, labels: tuple[str, ...]) -> None:
-    """Raise `ProtocolError` where other labels are asked for than were agreed on."""
+def check_all_columns(plan: LabelledSitesPlan, columns: m.Columns, labels: tuple[str, ...]) -> None:
+    """Raise `ProtocolError` where other features or labels are asked for than all that were agreed on."""
+    if columns.features != plan.features:
+        raise ProtocolError("was asked for other features than agreed, or in another order.")
     if labels != plan.labels:
         raise ProtocolError("was asked for other labels than agreed, or in another order.")

@@ -24,7 +24,8 @@ class Method:
     """One method; the functions take its kind of plan first.
 
     `talk` is the server's side; `requests` are the kinds of request that sites agree to answer; `check_request` and
-    `check_answer` refuse what else was not agreed on; `what_leaves` tells a person what a site will send.
+    `check_answer` refuse what else was not agreed on; `what_leaves` tells a person what a site will send;
+    `why_not_added` says why an edge server cannot add up replies, where it cannot.
     """
 
     plan: type[Plan]
@@ -33,10 +34,19 @@ class Method:
     check_request: Callable[[Any, m.Request], None]
     check_answer: Callable[[Any, m.Reply], None]
     what_leaves: Callable[[Any], list[tuple[str, str]]]
+    why_not_added: Callable[[Any, m.Request], str | None]
 
 
 def _method(plan: type[Plan], talk: Callable[[Any, Labelled, Cohort], Talk[Any]], policy: Any) -> Method:
-    return Method(plan, talk, policy.requests, policy.check_request, policy.check_answer, policy.what_leaves)
+    return Method(
+        plan,
+        talk,
+        policy.requests,
+        policy.check_request,
+        policy.check_answer,
+        policy.what_leaves,
+        policy.why_not_added,
+    )
 
 
 METHODS = {

@@ -50,7 +50,7 @@ class Plan:
         self.check_count("max_message_bytes", 1)
         self.check_count("max_sites_per_client", 1)
         if self.n_features_to_select is not None:
-            self.check_count("n_features_to_select", 1, n_features)
+            self.check_count("n_features_to_select", 1, n_features, "n_features=")
         unknown = [str(name) for name in self.nominal if name not in self.features]
         if unknown:
             raise ParameterError(f"{self.method}: nominal names no such feature: {listed(unknown)}.")
@@ -95,11 +95,10 @@ class Plan:
         if isinstance(value, bool) or not isinstance(value, Real) or not low <= float(value) <= high:
             raise ParameterError(f"{self.method}: {name} must be {rule}; got {value!r}.")
 
-    def check_count(self, name: str, low: int, high: int | None = None) -> None:
-        """Refuse what is no whole number in [low, high]."""
+    def check_count(self, name: str, low: int, high: int | None = None, of: str = "") -> None:
+        """Refuse what is no whole number in [low, high]; `of` says what `high` is the number of."""
         value: Any = getattr(self, name)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
-        if not whole or int(value) < low or (high and int(value) > high):
-            most = "" if high is None else f", n_features={high}]"
-            rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}{most}"
+        if not whole or int(value) < low or (high is not None and int(value) > high):
+            rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, {of}{high}]"
             raise ParameterError(f"{self.method}: {name} must be {rule}; got {value!r}.")

@@ -47,6 +47,8 @@ class Policy:
         others = [name for name in columns.features if name not in set(self.plan.features)]
         if others:
             raise ProtocolError(f"was asked for columns that were not agreed on: {listed(others)}.")
+        if len(set(columns.features)) < len(columns.features):
+            raise ProtocolError("was asked for a column twice, which no honest server does.")
         nominal = {name for name in columns.features if name in self.plan.nominal}
         if columns.missing != self.plan.missing or set(columns.nominal) != nominal:
             raise ProtocolError("was asked to read its columns in another way than agreed (nominal, missing).")

@@ -14,7 +14,7 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import listed
 from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.labelled_rules import covariance_complaints, information_complaints
+from fedsieve.protocol.labelled_rules import covariance_complaints, information_complaints, information_of_ranges
 from fedsieve.protocol.site import LARGEST
 from fedsieve.protocol.ssfmlfs.line import unlike_a_line
 from fedsieve.protocol.ssfmlfs.metric import SLACK, pair_sum_complaints, product_complaints
@@ -210,6 +210,8 @@ def _contradictions(request: m.Request, reply: object, expected: Expected) -> It
     match expected.before, request, reply:
         case (m.AskRanges(), m.Ranges() as ranges), m.AskMoments(scaling=scaling), m.Moments():
             yield from _moments_of_ranges(ranges, scaling, reply, ~np.isin(reply.features, expected.nominal))
+        case (m.AskRanges(), m.Ranges() as ranges), m.AskInformation(), m.Information():
+            yield from information_of_ranges(ranges, request, reply)
         case (m.AskProducts(vector=earlier), m.Products() as product), m.AskProducts(relation=None), m.Products():
             # D is symmetric: u·Dv = v·Du. Room for rounding in proportion to what is added up.
             one, other = float(earlier @ reply.values), float(request.vector @ product.values)

@@ -24,9 +24,10 @@ def write_report(experiment: Experiment, records: dict[str, Record], folder: Pat
 
 
 def _metrics(
-    experiment: Experiment, _: dict[str, Record], numbers: dict[Cell, Number], folder: Path, published: Path
+    experiment: Experiment, records: dict[str, Record], numbers: dict[Cell, Number], folder: Path, published: Path
 ) -> list[str]:
     text = metric_tables(experiment, numbers, published_values(published) if published.is_dir() else {})
+    text += "".join(_own_sizes(experiment, records))
     files = [f"{experiment.name}.md"]
     for scaling in experiment.scalings:
         found = _comparisons(experiment, numbers, scaling)
@@ -36,6 +37,18 @@ def _metrics(
             draw_critical_differences(found, folder / files[-1])
     write_atomically(folder / files[0], lambda file: file.write_text(text, encoding="utf-8"))
     return files
+
+
+def _own_sizes(experiment: Experiment, records: dict[str, Record]) -> Iterator[str]:
+    """How many features a method that chooses their number itself would have kept, per dataset and seed."""
+    for method in experiment.methods:
+        sizes: dict[str, list[int]] = {}
+        for run in experiment.runs(method):
+            if "own_k" in records.get(run.key(), {}):
+                sizes.setdefault(run.dataset, []).append(records[run.key()]["own_k"])
+        if sizes:
+            listed = "; ".join(f"{dataset} {', '.join(map(str, found))}" for dataset, found in sizes.items())
+            yield f"\n{shown_title(method)} itself would have kept so many features, by seed: {listed}.\n"
 
 
 def _curves(

@@ -80,7 +80,9 @@ def _table(
             ours = "-" if number is None else str(number)
             cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
         yield f"| {shown_title(method)} | {_seen(method.name, labelled)} | " + " | ".join(cells) + " |"
-    for name in NOT_IDENTIFIED:
+    entries = [registry().get(method.name) for method in experiment.methods]
+    among = any(entry and entry.supervision == "supervised" and not entry.federated for entry in entries)
+    for name in NOT_IDENTIFIED if among else ():  # the paper lists them with the supervised methods in one place
         theirs_only = [published.get((metric, name, dataset)) for dataset in experiment.datasets]
         if any(value is not None for value in theirs_only):
             shown = ("-" if value is None else f"- [{value:g}]" for value in theirs_only)

@@ -23,15 +23,16 @@ class FedCMFS(FederatedRival):
     max_pool : given variables are among this many of the strongest neighbours.
     combine : "p-values" averages the sites' p-values, weighted by their rows; "pooled" tests all rows as one, from sums
         that add up, so that the result does not depend on who holds which rows.
-    wire : "statistics" sends covariances once; "tests" answers one test at a time and sends less at a time. The result
-        is the same.
+    wire : "statistics" sends covariances once; "tests" answers the server's tests, level by level, and keeps means and
+        spreads to the site, for more bytes and rounds. The result is the same.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
 
     After `fit` also: `found_`, `recovered_`, `kept_` (masks (n_features, n_labels) after each step) and `n_kept_`, the
     size of the set that the method itself would select.
 
-    Complexity: O(n (d + L)²) at a client; tests O(L d pool^max_conditioning) at the server, times the number of sites.
+    Complexity: O(n (d + L)²) at a client. At the server, times the number of sites and 3^max_conditioning: tests
+    O(L d pool^max_conditioning) to find, O(Σ_l p_l² pool^max_conditioning) to prune p_l found features of label l.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from fedsieve.selectors.ranking_selector import RankingSelector
 
 
 class Rival(RankingSelector):
-    """A selector that ranks in one place; `SupervisedRival` and `SemiSupervisedRival` say from which labels.
+    """A selector that ranks; `SupervisedRival`, `SemiSupervisedRival` and `FederatedRival` say from which labels.
 
     `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
     """

@@ -30,7 +30,7 @@ class SFSS(SemiSupervisedRival):
     Z. Ma, F. Nie, Y. Yang, J. Uijlings, N. Sebe, A. Hauptmann: Discriminating Joint Feature Analysis for Multimedia
     Data Understanding. IEEE Trans. Multimedia 14(6), 1662-1672, 2012.
 
-    Fidelity: from the text; no published code is known. The features are scaled to [0, 1].
+    Fidelity: from the text, as remembered; no published code is known. The features are scaled to [0, 1].
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SFSS(SemiSupervisedRival):
     mu : weight of the regression, above 0, or "auto": chosen on hidden labels of the labelled rows.
     gamma : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
     n_neighbors : nearest rows that a row is tied to.
-    unlabelled_weight : pulls the soft labels to 0, at least 0; 1 in the text.
+    unlabelled_weight : pulls the soft labels to 0, at least 0; 1 as published.
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many solves in any case.
 

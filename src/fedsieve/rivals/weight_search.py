@@ -24,6 +24,7 @@ def chosen_weights(
 ) -> dict[str, float]:
     """The weights with a number in place of each "auto": that of GRID with the least ranking loss on hidden labels.
 
+    The weights of a method are relative to sums over rows, so what is best for these rows need not be so for many more.
     X and Y are labelled rows. Row i has its labels hidden in fold i mod N_FOLDS, and the loss is the mean over the
     folds. Of equal losses the first combination wins, where the last weight changes fastest.
     """

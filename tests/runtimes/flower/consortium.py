@@ -8,7 +8,8 @@ from typing import Any
 
 from flwr.app import Error, Message
 
-from fedsieve.protocol import SERVER, Labelled, Site, SSFMLFSPlan
+from fedsieve.arrays import Float
+from fedsieve.protocol import SERVER, Labelled, Plan, Site
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
@@ -36,10 +37,16 @@ class Consortium:
     case: Federation
     folder: ServerFolder
     nodes: dict[str, Node] = field(default_factory=dict)
+    labels: dict[str, Float] = field(default_factory=dict)  # per site, where sites hold labels
 
     @property
-    def plan(self) -> SSFMLFSPlan:
+    def plan(self) -> Plan:
         return self.folder.agreement().plan
+
+    def site(self, name: str) -> Site:
+        """A site as an object of this process."""
+        labels = (tuple(LABELS), self.labels[name]) if self.labels else ()
+        return Site(self.case.features, self.case.clients[name], *labels)
 
     def agree(self, **sections: Any) -> None:
         """Write the same agreement for all, and everybody's rows."""
@@ -48,7 +55,7 @@ class Consortium:
             (path / AGREEMENT).write_text(text, encoding="utf-8")
         self.folder.write_labelled(self.case.X, self.case.Y.astype(float))
         for number, (name, X) in enumerate(self.case.clients.items(), 1):
-            self.folder.site(name).write_rows(self.case.features, X)
+            self.folder.site(name).write_rows(self.case.features, X, self.labels.get(name))
             self.nodes[name] = site_node(client_app, self.folder.site(name).path, number)
 
     def key(self, site: str) -> keys.PrivateKey:
@@ -68,7 +75,7 @@ class Consortium:
 
     def expected(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
         """The record of the same selection in one process, as read from a file."""
-        sites = {name: Site(self.case.features, X) for name, X in self.case.clients.items() if name not in without}
+        sites = {name: self.site(name) for name in self.case.clients if name not in without}
         outcome = in_process.select(self.plan, Labelled(self.case.X, self.case.Y.astype(float)), sites)
         return json.loads(json.dumps(selection_record(self.plan, outcome, LABELS)))
 

@@ -31,7 +31,7 @@ def init(
     method: Annotated[str, typer.Option(help="SSFMLFS, or FMLFS or FedCMFS, whose sites hold labels too.")] = "SSFMLFS",
     k: Annotated[int | None, typer.Option("-k", help="How many features to select; default by their number.")] = None,
     wire: Annotated[
-        str | None, typer.Option(help="What sites send; the method's default, see docs/parameters.md.")
+        str | None, typer.Option(help="SSFMLFS: auto, matrices, statistics, vectors. FedCMFS: statistics, tests.")
     ] = None,
     ranges: Annotated[str, typer.Option(help="federated, local, or a CSV file: feature,low,high.")] = "federated",
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",

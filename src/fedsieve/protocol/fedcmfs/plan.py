@@ -6,6 +6,7 @@ from typing import ClassVar
 from fedsieve.errors import ParameterError
 from fedsieve.protocol.labelled_sites import LabelledSitesPlan
 
+MAX_CONDITIONING = 5  # the work of a test grows by 3 with each given variable
 MANY_ROWS = 5000  # above, chance is judged more strictly unless the plan says how
 
 
@@ -26,7 +27,7 @@ class FedCMFSPlan(LabelledSitesPlan):
         super().__post_init__()
         if self.alpha is not None:
             self.check_number("alpha", 0.0, 1.0, "in [0, 1]")
-        self.check_count("max_conditioning", 0)
+        self.check_count("max_conditioning", 0, MAX_CONDITIONING)
         self.check_count("max_pool", 1)
         self.check_choice("combine", ("p-values", "pooled"))
         self.check_choice("wire", ("statistics", "tests"))
@@ -35,6 +36,11 @@ class FedCMFSPlan(LabelledSitesPlan):
                 f"{self.method}: combine='pooled' adds up the sites' statistics, which wire='tests' does not send. "
                 "Use wire='statistics'."
             )
+
+    @property
+    def smaller_messages(self) -> str:
+        """The wire form that sends less at a time, for few features."""
+        return super().smaller_messages if self.wire == "tests" else "Use wire='tests' or fewer features"
 
     def level(self, n_rows: int) -> float:
         """The p-value above which two variables count as independent."""

@@ -3,7 +3,7 @@
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
-from fedsieve.protocol.labelled_sites import check_labels
+from fedsieve.protocol.labelled_sites import check_all_columns
 
 
 def requests(plan: FedCMFSPlan) -> tuple[type[m.Request], ...]:
@@ -14,7 +14,7 @@ def requests(plan: FedCMFSPlan) -> tuple[type[m.Request], ...]:
 def check_request(plan: FedCMFSPlan, request: m.Request) -> None:
     """Raise `ProtocolError` where labels are other than agreed, or more variables are given."""
     if isinstance(request, m.AskCovariances | m.AskPartialCorrelations):
-        check_labels(plan, request.labels)
+        check_all_columns(plan, request.columns, request.labels)
     if isinstance(request, m.AskPartialCorrelations) and request.given.ndim == 2:
         n_given = request.given.shape[1]
         if n_given > plan.max_conditioning:
@@ -31,12 +31,23 @@ def what_leaves(plan: FedCMFSPlan) -> list[tuple[str, str]]:
     n_pairs = n_variables * (n_variables + 1) // 2
     if plan.wire == "statistics":
         return [
-            ("Covariances", f"means of {n_variables} columns and {n_pairs} sums of products: how columns hang together")
+            (
+                "Covariances",
+                f"the number of rows, means of {n_variables} columns and {n_pairs} sums of products: averages, spreads "
+                "and correlations; exactly how many rows have each label, and each two labels together",
+            )
         ]
     return [
         (
             "PartialCorrelations",
-            "one number for each test the server asks for, in several rounds: how two columns hang together given "
-            f"at most {plan.max_conditioning} others",
+            "the number of rows, and one number for each test the server asks for, in several rounds: how two columns "
+            "hang together given others; in the end up to all correlations of all columns, but no averages or spreads",
         )
     ]
+
+
+def why_not_added(plan: FedCMFSPlan, _: m.Request) -> str | None:
+    """Why replies of several sites do not add up to one; `None` where they do."""
+    if plan.combine != "pooled":
+        return "combine='p-values' averages over single sites, which it does not name. Use 'pooled'."
+    return None

@@ -17,6 +17,7 @@ from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
 
 DECIMALS = 10  # of an association, so that no order depends on a machine's rounding
 MAX_TESTS = 1 << 20  # that go out together
+WORD = 8  # bytes of a number
 
 
 @dataclass(eq=False)
@@ -35,7 +36,7 @@ def search(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> T
     for n_given in range(1, plan.max_conditioning + 1):
         open_targets = [one for one in found if len(one.near) > n_given]
         levels = [_Level(one, n_given, plan.max_pool) for one in open_targets]
-        for chunk in _chunks(levels):
+        for chunk in _chunks(levels, plan.max_message_bytes // (2 * WORD * (2 + n_given))):
             tests = [level.tests() for level in chunk]
             verdicts = yield from judge(plan, sites, _joined(tests))
             ends = np.cumsum([len(part.first) for part in tests])[:-1]
@@ -93,12 +94,12 @@ class _Level:
         self._neighbours.near = near[left]
 
 
-def _chunks(levels: list[_Level]) -> Iterator[list[_Level]]:
-    """Targets whose tests go out together."""
+def _chunks(levels: list[_Level], most: int) -> Iterator[list[_Level]]:
+    """Targets whose tests go out together, so many at most unless one target alone has more."""
     chunk: list[_Level] = []
     size = 0
     for level in levels:
-        if chunk and size + level.size > MAX_TESTS:
+        if chunk and size + level.size > min(most, MAX_TESTS):
             yield chunk
             chunk, size = [], 0
         chunk.append(level)

@@ -3,7 +3,7 @@
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
-from fedsieve.protocol.labelled_sites import check_labels
+from fedsieve.protocol.labelled_sites import check_all_columns
 
 
 def requests(_: FMLFSPlan) -> tuple[type[m.Request], ...]:
@@ -14,7 +14,7 @@ def requests(_: FMLFSPlan) -> tuple[type[m.Request], ...]:
 def check_request(plan: FMLFSPlan, request: m.Request) -> None:
     """Raise `ProtocolError` where labels or bins are other than agreed."""
     if isinstance(request, m.AskInformation):
-        check_labels(plan, request.labels)
+        check_all_columns(plan, request.columns, request.labels)
         if request.n_bins != plan.n_bins:
             raise ProtocolError(f"was asked for {request.n_bins} bins; agreed: {plan.n_bins}.")
 
@@ -30,6 +30,15 @@ def what_leaves(plan: FMLFSPlan) -> list[tuple[str, str]]:
         ("Ranges", f"smallest and largest value of {d} columns: two values of each column, those of extreme rows"),
         (
             "Information",
-            f"what {d} features tell of {n_labels} labels, and {d * (d - 1) // 2} distances between features",
+            f"the number of rows; what each of {d} features tells of each of {n_labels} labels, and how far any two "
+            f"features are apart, in {plan.n_bins} bins whose edges follow from the federation's ranges: a server that "
+            "names other ranges learns how many values lie beyond an edge of its choice",
         ),
     ]
+
+
+def why_not_added(_: FMLFSPlan, request: m.Request) -> str | None:
+    """Why replies of several sites do not add up to one; `None` where they do."""
+    if isinstance(request, m.AskInformation):
+        return "information does not add up. FMLFS needs each site at the server itself."
+    return None

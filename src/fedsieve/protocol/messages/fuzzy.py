@@ -1,11 +1,11 @@
-"""The messages of SSFMLFS: ranges, moments, and the graph in its three wire forms."""
+"""Ranges, which several methods ask for, and the messages of SSFMLFS: moments, the graph in its three wire forms."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.protocol.messages.parts import Columns, Scaling, same_names
+from fedsieve.protocol.messages.parts import Columns, Scaling, same_names, square
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +131,7 @@ class PairSums:
 
     def matrix(self) -> Float:
         """The symmetric matrix again."""
-        n_features = len(self.features)
-        rows, columns = np.triu_indices(n_features)
-        full = np.empty((n_features, n_features))
-        full[rows, columns] = self.upper
-        full[columns, rows] = self.upper
-        return full
+        return square(self.upper, len(self.features))
 
     def __add__(self, other: "PairSums") -> "PairSums":
         return PairSums(self.n_rows + other.n_rows, same_names(self.features, other.features), self.upper + other.upper)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.protocol.messages.parts import Columns, Scaling, same_names
+from fedsieve.errors import DataError
+from fedsieve.protocol.messages.parts import Columns, Scaling, same_names, square
+
+LARGEST_FACTOR = 1e140  # values whose products, summed over any number of rows, are still numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,7 @@ class Information:
     """Mutual information of features and labels, (n_features, n_labels), and the features' distances, in bits.
 
     A distance is H(f, g) - I(f; g); the strict upper triangle in row-major order. Reveals how a site's features and
-    labels hang together, not a row; of two or three rows, which of them agree.
+    labels hang together in bins; with bins of the server's choice, how many values lie beyond an edge.
     """
 
     n_rows: int
@@ -74,6 +77,8 @@ class Covariances:
     @classmethod
     def of(cls, features: tuple[str, ...], labels: tuple[str, ...], table: Float) -> "Covariances":
         """The message for rows of features and labels."""
+        if np.abs(table).max() > LARGEST_FACTOR:
+            raise DataError(f"a value beyond ±{LARGEST_FACTOR:g}, whose products overflow. Rescale that column.")
         # Of a constant, rounding would be left: in its deviations, and between the means of two sites.
         mean = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
         centred = table - mean
@@ -82,11 +87,7 @@ class Covariances:
 
     def products(self) -> Float:
         """The symmetric matrix of sums of products."""
-        rows, columns = np.triu_indices(len(self.mean))
-        full = np.empty((len(self.mean), len(self.mean)))
-        full[rows, columns] = self.upper
-        full[columns, rows] = self.upper
-        return full
+        return square(self.upper, len(self.mean))
 
     def __add__(self, other: "Covariances") -> "Covariances":
         """The pairwise merge of moments: exact for the pooled rows up to rounding."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
 
@@ -28,6 +30,15 @@ class Refusal:
     """A client that cannot or will not answer, and why. Reveals what its reason says."""
 
     reason: str
+
+
+def square(upper: Float, n: int, first: int = 0) -> Float:
+    """The symmetric (n, n) matrix of an upper triangle, row by row from the diagonal (or `first` beside it) on."""
+    rows, columns = np.triu_indices(n, first)
+    full = np.zeros((n, n))
+    full[rows, columns] = upper
+    full[columns, rows] = upper
+    return full
 
 
 def same_names(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

@@ -75,3 +75,12 @@ def what_leaves(plan: SSFMLFSPlan) -> list[tuple[str, str]]:
     }
     first = [ranges] if plan.ranges == "federated" else []
     return [*first, moments, graph[plan.wire_form]]
+
+
+def why_not_added(plan: SSFMLFSPlan, request: m.Request) -> str | None:
+    """Why replies of several sites do not add up to one; `None` where they do."""
+    if isinstance(request, m.AskRelations):
+        return "relation matrices do not add up. Use wire='statistics' or 'vectors'."
+    if plan.spread == "mean":
+        return "spread='mean' averages over single sites, which it does not name. Use 'pooled'."
+    return None

@@ -82,14 +82,16 @@ def parse_agreement(text: str) -> Agreement:
     plan_type = method_named(content.get("method", DEFAULT_METHOD), "the file").plan
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
-    _check_keys("[columns]", columns, {"features", "labels", "nominal", "ranges"})
+    how_to_read = {"nominal", "ranges"}
+    needed, optional = (set(), how_to_read) if plan_type.labelled_sites else (how_to_read, set())
+    _check_keys("[columns]", columns, {"features", "labels", *needed}, optional)
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(plan_type)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
     if not isinstance(content["name"], str):
         raise ParameterError(f"name must be text; got {content['name']!r}.")
     _check_names("sites", content["sites"])
-    _check_names("[columns] nominal", columns["nominal"])
+    _check_names("[columns] nominal", columns.get("nominal", []))
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
     rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **content["privacy"]}
@@ -104,13 +106,13 @@ def parse_agreement(text: str) -> Agreement:
     if both:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
-    ranges = _ranges(columns["ranges"], content.get("ranges"), columns["features"])
+    ranges = _ranges(columns.get("ranges", "federated"), content.get("ranges"), columns["features"])
     own: dict[str, Any] = {"labels": labels} if plan_type.labelled_sites else {"ranges": ranges}
     if plan_type.labelled_sites and ranges != "federated":
         raise ParameterError(f"[columns] ranges: {plan_type.method} knows federated ranges only; got {ranges!r}.")
     plan = plan_type(
         tuple(columns["features"]),
-        nominal=tuple(columns["nominal"]),
+        nominal=tuple(columns.get("nominal", ())),
         **own,
         **content["parameters"],
         **rounds,

@@ -25,6 +25,7 @@ def agreement_text(
     """The file's text; without features or labels a template in which these places are marked."""
     plan = method_named(method, "the federation").plan
     defaults = {key: value for key, value in parameters_of(plan).items() if value is not None}
+    page = "rivals.md" if plan.labelled_sites else "parameters.md"
     whose = "the server's and all sites' tables" if plan.labelled_sites else "the server's labelled table only"
     declared = {} if isinstance(ranges, str) else dict(ranges)
     return "\n".join(
@@ -42,15 +43,21 @@ def agreement_text(
             "[columns]",
             f"features = {_names(features)}",
             f"labels = {_names(labels)}  # in {whose}",
-            f"nominal = {_toml(list(nominal))}  # features whose values are codes",
-            f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or declared in [ranges]",
+            *(
+                []
+                if plan.labelled_sites and not nominal and ranges == "federated"
+                else [
+                    f"nominal = {_toml(list(nominal))}  # features whose values are codes",
+                    f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or as in [ranges]",
+                ]
+            ),
             "",
             *(
                 ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
                 if declared
                 else []
             ),
-            f"[parameters]  # of {method}; docs/parameters.md explains each; n_features_to_select may be left out",
+            f"[parameters]  # of {method}; docs/{page} explains each; n_features_to_select may be left out",
             *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
             "",
             "[rounds]",

@@ -18,6 +18,7 @@ from fedsieve.runtimes.deployment.agreement import Agreement, read_agreement
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
+MAX_BINS = 20  # a run needs one, and one more for each site that is lost on the way
 
 
 def make_private(folder: Path) -> Path:
@@ -140,6 +141,16 @@ class SiteFolder:
         if not agreement.plan.labelled_sites:
             return Site(features, X)
         return Site(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
+
+    def allow_bins(self, question: str) -> None:
+        """Refuse to be asked about ever new bins: each says how many values lie beyond edges of the server's choice."""
+        file = self.prepared / "bins.json"
+        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+        if question in known:
+            return
+        if len(known) == MAX_BINS:
+            raise ProtocolError(f"was asked about its values in {MAX_BINS} scalings since it joined, which is enough.")
+        write_json(file, [*known, question], mode=keys.PRIVATE)
 
     def _save(self, name: str, values: Float) -> None:
         def save(path: Path) -> None:

@@ -94,6 +94,8 @@ def _answer(site: SiteFolder, envelope: Envelope) -> bytes:
     rows = site.rows()
     policy = site.agreement().policy
     policy.check(request, rows.X.shape[0])
+    if isinstance(request, m.AskInformation):
+        site.allow_bins(digest(envelope.payload))
     reply = Client(rows, SumsOnDisk(site, envelope.run)).answer(request)
     policy.check_answer(reply)
     return encode(reply)
