@@ -81,7 +81,7 @@ def _column(rng: np.random.Generator, kind: str, features: list[Table], labels: 
         "0/1": (rng.random(n_rows) < 0.3).astype(float),
         "constant": np.full(n_rows, 0.1),
         "one odd": one_odd,
-        "copy": before,
+        "copy": before * rng.choice([1.0, 3.0, -7.0]),
         "a label": label,
     }[kind]
     return dyadic(values)

@@ -185,6 +185,16 @@ def test_of_duplicates_the_first_stays(noise):
     assert found.order_[0] == 6
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_of_copies_in_other_units_the_first_stays_whatever_rounding_makes_of_them(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(90) % 2
+    x = y + 0.5 * rng.normal(size=90)
+    found = fit(FedCMFS(), split(x[:, None] * rng.normal(size=6), y, [30] * 3))
+    assert found.kept_.ravel().tolist() == [True] + [False] * 5
+    assert found.order_.tolist() == list(range(6))
+
+
 def test_more_labels_than_features(rng):
     Y = rng.integers(0, 2, (90, 9)).astype(float)
     X = np.stack([rng.random(90), Y[:, 3] + 0.1 * rng.random(90)], axis=1)

@@ -39,8 +39,9 @@ class FedCMFSPlan(LabelledSitesPlan):
 
     @property
     def smaller_messages(self) -> str:
-        """The wire form that sends less at a time, for few features."""
-        return super().smaller_messages if self.wire == "tests" else "Use wire='tests' or fewer features"
+        """The wire form that sends less at a time, for few features; pooled statistics have no other."""
+        has_other = self.wire == "statistics" and self.combine == "p-values"
+        return "Use wire='tests' or fewer features" if has_other else super().smaller_messages
 
     def level(self, n_rows: int) -> float:
         """The p-value above which two variables count as independent."""
