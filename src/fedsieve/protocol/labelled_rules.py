@@ -9,10 +9,10 @@ from fedsieve.measures.correlation import correlations
 from fedsieve.measures.entropies import unit_bins
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.messages.parts import square
+from fedsieve.protocol.ssfmlfs.metric import MAX_VIA
 from fedsieve.protocol.summaries import scaled
 
 ROOM = 1e-9  # for rounding, in bits
-MAX_VIA = 16  # features through which triangles are checked, evenly spread
 NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
 
 

@@ -3,6 +3,7 @@
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Number
 
+OURS = "SSFMLFS"  # the paper's method, which it compares with all others
 VERDICTS = ("better than", "no different from", "worse than")
 
 

@@ -6,10 +6,8 @@ from itertools import combinations
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
-from fedsieve.report.comparison import VERDICTS, compare_by_seed
+from fedsieve.report.comparison import OURS, VERDICTS, compare_by_seed
 from fedsieve.report.titles import shown_title
-
-OURS = "SSFMLFS"
 
 
 def relations_text(

@@ -6,10 +6,8 @@ from fedsieve.experiments.config import Experiment, Method
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
 from fedsieve.methods import registry
-from fedsieve.report.comparison import compare_by_seed
+from fedsieve.report.comparison import OURS, compare_by_seed
 from fedsieve.report.titles import shown_title
-
-OURS = "SSFMLFS"
 
 
 def wins_table(experiment: Experiment, numbers: dict[Cell, Number], scaling: str) -> Iterator[str]:
