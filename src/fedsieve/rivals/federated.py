@@ -24,9 +24,6 @@ class FederatedRival(Rival):
     `dropped_` (client -> why).
     """
 
-    on_bad_client: str
-    max_message_bytes: int
-
     def fit(self, X: Any, Y: Any = None, clients: Any = None) -> Self:
         """Rank the features from the labelled rows (X, Y) of the server and (Z, Yz) of the clients.
 
