@@ -1,4 +1,4 @@
-"""The fast twins of `fuzzy`: compiled, multi-threaded, exact to the last bit on any number of threads.
+"""Compiled and multi-threaded: the fast twins of `fuzzy`, and trees; the same to the last bit on any number of threads.
 
 Names are loaded on first use: a site's process that only answers with ranges never pays for the compiler.
 """
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fedsieve.kernels.products import distance_product
     from fedsieve.kernels.sums import pair_sums, pair_sums_of_relations
     from fedsieve.kernels.threads import thread_count
+    from fedsieve.kernels.trees import tree_importances
     from fedsieve.kernels.warming import warm_up
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "relevance",
     "soft_decisions",
     "thread_count",
+    "tree_importances",
     "warm_up",
 ]
 
@@ -35,6 +37,7 @@ _HOMES = {
     "relevance": "dependency",
     "soft_decisions": "dependency",
     "thread_count": "threads",
+    "tree_importances": "trees",
     "warm_up": "warming",
 }
 

@@ -6,6 +6,7 @@ from scipy import sparse
 from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
 from fedsieve.kernels.products import distance_product
 from fedsieve.kernels.sums import pair_sums, pair_sums_of_relations
+from fedsieve.kernels.trees import tree_importances
 
 
 def warm_up() -> None:
@@ -20,3 +21,4 @@ def warm_up() -> None:
     Y = np.eye(4)[rows % 4]
     relevance(X, different_rows(Y, 2), radius)
     soft_decisions(X, Y, radius)
+    tree_importances(X, Y, 1)

@@ -7,13 +7,14 @@ wrongly and are left out (but not by `coverage`). "sklearn" equals scikit-learn'
 worst rank, no row is left out. `docs/learning.md` shows the differences.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Int
+from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError, not_one_of
+from fedsieve.measures.label_ranking import in_order, row_ranking_losses
 
 CONVENTIONS = ("paper", "sklearn")
 
@@ -27,7 +28,7 @@ def average_precision(Y: Any, scores: Any, convention: str = "paper") -> float:
     relevant, values = _ranking("average_precision", Y, scores, convention)
     if convention == "paper":
         relevant, values = _rankable("average_precision", relevant, values)
-    hits, last = _in_order(relevant, values, "stable" if convention == "paper" else "quicksort")
+    hits, last = in_order(relevant, values, "stable" if convention == "paper" else "quicksort")
     so_far = np.cumsum(hits, axis=1)
     rank = np.arange(1, hits.shape[1] + 1)
     if convention == "sklearn":
@@ -67,11 +68,7 @@ def ranking_loss(Y: Any, scores: Any, convention: str = "paper") -> float:
     relevant, values = _ranking("ranking_loss", Y, scores, convention)
     if convention == "paper":
         relevant, values = _rankable("ranking_loss", relevant, values)
-    hits, last = _in_order(relevant, values)
-    not_below = np.take_along_axis(np.cumsum(~hits, axis=1), last, axis=1)
-    n_relevant = hits.sum(axis=1)
-    n_pairs = n_relevant * (hits.shape[1] - n_relevant)
-    return float((np.where(hits, not_below, 0).sum(axis=1) / np.maximum(n_pairs, 1)).mean())
+    return float(row_ranking_losses(relevant, values).mean())
 
 
 def one_error(Y: Any, scores: Any) -> float:
@@ -117,19 +114,6 @@ def macro_f1(Y: Any, predictions: Any) -> float:
 
 def _f1(both: Any, n_truth: Any, n_guess: Any) -> Any:
     return 2 * both / np.maximum(n_truth + n_guess, 1)
-
-
-def _in_order(relevant: Bool, values: Float, kind: Literal["stable", "quicksort"] = "quicksort") -> tuple[Bool, Int]:
-    """Relevance by descending score, and the last position of each one's equals.
-
-    "stable" puts equal scores by descending index; "quicksort" is four times as fast where their order is irrelevant.
-    """
-    order = values.shape[1] - 1 - np.argsort(-values[:, ::-1], axis=1, kind=kind)
-    hits, ranked = np.take_along_axis(relevant, order, axis=1), np.take_along_axis(values, order, axis=1)
-    last = np.broadcast_to(np.arange(values.shape[1]), values.shape).copy()
-    last[:, :-1][ranked[:, :-1] == ranked[:, 1:]] = values.shape[1]
-    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
-    return hits, last
 
 
 def _rankable(owner: str, relevant: Bool, values: Float) -> tuple[Bool, Float]:
