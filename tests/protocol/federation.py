@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from fedsieve.protocol import Client, Labelled, Selection, Site, SSFMLFSPlan, federated_selection
+from fedsieve.protocol import Client, EdgeServer, Labelled, Selection, Site, SSFMLFSPlan, federated_selection
+from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from strategies import Federation
 
@@ -34,6 +35,32 @@ def drive(plan: SSFMLFSPlan, rows: Labelled, clients: dict[str, Site], tamper=No
             asked.append(talk.send({name: reply for name, reply in replies.items() if reply is not None}))
         except StopIteration as finished:
             return finished.value, asked
+
+
+def edge_answer(edge: EdgeServer, clients: dict[str, Client], request: m.Request) -> m.Reply:
+    """What an edge server replies when its sites are objects here."""
+    talk = edge.answer(request)
+    try:
+        ask = next(talk)
+        while True:
+            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
+    except StopIteration as finished:
+        return finished.value
+
+
+def select_by_edges(plan, rows, groups):
+    """A selection with one edge server per group of sites; returns it and all that edges said."""
+    edges = {name: EdgeServer(plan, group) for name, group in groups.items()}
+    clients = {name: {site: Client(table) for site, table in group.items()} for name, group in groups.items()}
+    talk = federated_selection(plan, rows, edges)
+    ask, said = next(talk), []
+    while True:
+        replies = {name: edge_answer(edges[name], clients[name], ask.request) for name in ask.clients}
+        said += replies.values()
+        try:
+            ask = talk.send(replies)
+        except StopIteration as finished:
+            return finished.value, said
 
 
 def example(seed: int = 0, n_features: int = 6, n_clients: int = 3) -> Federation:

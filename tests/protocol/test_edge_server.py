@@ -10,34 +10,9 @@ from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Client, EdgeServer, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
 from labelled_sites import labelled_sites
-from protocol.federation import drive, example, labelled, sites
+from protocol.federation import drive, edge_answer, example, labelled, select_by_edges, sites
 from protocol.labelled import LabelledCase, labelled_example
-
-
-def edge_answer(edge: EdgeServer, clients: dict[str, Client], request: m.Request) -> m.Reply:
-    """What an edge server replies when its sites are objects here."""
-    talk = edge.answer(request)
-    try:
-        ask = next(talk)
-        while True:
-            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
-    except StopIteration as finished:
-        return finished.value
-
-
-def select_by_edges(plan, rows, groups):
-    """A selection with one edge server per group of sites; returns it and all that edges said."""
-    edges = {name: EdgeServer(plan, group) for name, group in groups.items()}
-    clients = {name: {site: Client(table) for site, table in group.items()} for name, group in groups.items()}
-    talk = federated_selection(plan, rows, edges)
-    ask, said = next(talk), []
-    while True:
-        replies = {name: edge_answer(edges[name], clients[name], ask.request) for name in ask.clients}
-        said += replies.values()
-        try:
-            ask = talk.send(replies)
-        except StopIteration as finished:
-            return finished.value, said
+from protocol.sieve_cases import sieve_cases, sieve_example, thirds
 
 
 def grouped(case, n_edges):
@@ -141,3 +116,33 @@ def test_labelled_sites_whose_replies_do_not_add_up_are_refused_by_their_edge_se
     with pytest.raises(ProtocolError) as refused:
         select_by_edges(case.plan(name), case.rows, in_two_groups(case.sites))
     assert str(refused.value).startswith(f"client 'edge-0': {message}")
+
+
+@settings(max_examples=15)
+@given(st.data(), st.sampled_from([{}, {"screen": 2, "n_features_to_select": 1}]))
+def test_two_edge_servers_with_three_sites_each_select_by_sieve_what_six_sites_do(data, parameters):
+    case = data.draw(sieve_cases(min_others=12))
+    tables = case.sites({f"site-{i}": part for i, part in enumerate(np.array_split(case.others, 6))})
+    names = sorted(tables)
+    groups = {f"edge-{i}": {name: tables[name] for name in names[i::2]} for i in range(2)}
+    plan = case.plan(max_sites_per_client=3, **parameters)
+    flat, _ = drive(plan, case.rows, tables)
+    found, said = select_by_edges(plan, case.rows, groups)
+    for name in ("scores", "relevance", "redundancy", "stability"):
+        assert_allclose(getattr(found, name), getattr(flat, name), rtol=0, atol=1e-9)
+    assert_array_equal(found.order, flat.order)
+    assert sum(found.n_rows.values()) == sum(flat.n_rows.values())
+    assert {type(reply) for reply in said} == {m.Ranges, m.Covariances, *([m.Projections] if parameters else [])}
+
+
+def test_a_site_that_sieve_refuses_is_named_by_its_edge_server():
+    case = sieve_example()
+    tables = thirds(case)
+    tables["site-1"][4, 3] = 1.5
+    sites = case.sites(tables)
+    with pytest.raises(ProtocolError) as refused:
+        select_by_edges(case.plan(), case.rows, in_two_groups(sites))
+    assert str(refused.value) == (
+        "client 'edge-1': an edge server, of which failed site 'site-1': nominal column 'f3' has the code 1.5, "
+        "which is no whole number. Number the categories 0, 1, 2, ..."
+    )

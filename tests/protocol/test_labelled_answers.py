@@ -85,8 +85,6 @@ OUTSIDE = {
     "upside down": (HIGH, LOW),
     "not a number": (np.full(2, np.nan), HIGH),
     "infinite": (LOW, np.full(2, np.inf)),
-    "of one column": (LOW[:1], HIGH[:1]),
-    "of three columns": (np.zeros(3), np.full(3, 9.0)),
 }
 
 
@@ -97,6 +95,12 @@ def test_ranges_that_do_not_hold_the_sites_values_are_the_servers_invention(low,
     assert CLIENT.answer(information(low, high)).reason == (
         "was sent ranges that do not hold its own values; federated ranges hold those of all."
     )
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_ranges_of_another_number_of_columns_are_counted(n_columns):
+    reply = CLIENT.answer(information(np.zeros(n_columns), np.full(n_columns, 9.0)))
+    assert reply.reason == f"was sent {n_columns} and {n_columns} ends of ranges for 2 columns."
 
 
 @pytest.mark.parametrize(("low", "high"), [(None, None), (LOW, None), (None, HIGH)])

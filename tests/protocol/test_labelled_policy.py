@@ -42,6 +42,8 @@ def requests(plan, **changes):
         m.AskInformation(columns, labels, scaling, n_bins),
         m.AskCovariances(columns, labels),
         m.AskPartialCorrelations(columns, labels, *pairs),
+        m.AskScaledCovariances(columns, scaling),
+        m.AskProjections(columns, scaling, np.ones((d, 2))),
     ]
     return {type(request): request for request in made}
 

@@ -26,6 +26,9 @@ def examples() -> dict[str, list[m.Message]]:
         *(m.AskCovariances(some, names) for some, names in ((columns, NAMES), (none, ()))),
         m.AskPartialCorrelations(columns, NAMES[:2], np.arange(3), np.arange(3) + 1, np.arange(6).reshape(3, 2)),
         m.AskPartialCorrelations(none, (), np.arange(0), np.arange(0), np.empty((0, 0), dtype=np.int64)),
+        *(m.AskScaledCovariances(some, scale) for some, scale in ((columns, scaling), (none, own))),
+        m.AskProjections(columns, scaling, np.outer(values, [1.0, -0.5])),
+        m.AskProjections(none, own, np.empty((0, 0))),
         m.Ranges(9, NAMES, np.where(values < 0, np.inf, values), np.where(values < 0, -np.inf, values)),
         m.Moments(9, NAMES, np.arange(d), values, values**2, 3),
         m.Relations(3, NAMES, np.ones((d, 3, 3))),
@@ -36,6 +39,8 @@ def examples() -> dict[str, list[m.Message]]:
         m.Covariances(9, NAMES, NAMES[:2], np.arange(d + 2.0), np.linspace(-1, 1, (d + 2) * (d + 3) // 2)),
         m.PartialCorrelations(9, np.where(values > 0, np.nan, values)),
         m.PartialCorrelations(9, np.empty(0)),
+        m.Projections(9, NAMES, values, values**2, np.array([0.5, -0.5]), np.outer(values, [1.0, -0.5])),
+        m.Projections(9, (), np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0))),
         *(m.Refusal(reason) for reason in ("the disk is on fire", "", "größer als 体 🦠")),
     ]
     return {kind.__name__: [message for message in found if type(message) is kind] for kind in m.MESSAGES}

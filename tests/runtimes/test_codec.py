@@ -22,25 +22,29 @@ tables_of_counts = hnp.arrays(np.int64, hnp.array_shapes(min_dims=2, max_dims=2,
 columns = st.builds(m.Columns, names, names, st.text(max_size=9))
 scalings = st.builds(m.Scaling, st.none() | floats, st.none() | floats)
 relations = st.builds(m.Relation, columns, scalings, floats, st.text(max_size=9))
-MESSAGES = st.one_of(
-    st.builds(m.AskRanges, columns),
-    st.builds(m.AskMoments, columns, scalings),
-    st.builds(m.AskRelations, relations),
-    st.builds(m.AskPairSums, relations),
-    st.builds(m.AskProducts, st.none() | relations, floats),
-    st.builds(m.AskInformation, columns, names, scalings, numbers),
-    st.builds(m.AskCovariances, columns, names),
-    st.builds(m.AskPartialCorrelations, columns, names, counts, counts, tables_of_counts),
-    st.builds(m.Ranges, numbers, names, floats, floats),
-    st.builds(m.Moments, numbers, names, counts, floats, floats, numbers),
-    st.builds(m.Relations, numbers, names, floats),
-    st.builds(m.PairSums, numbers, names, floats),
-    st.builds(m.Products, numbers, floats),
-    st.builds(m.Information, numbers, names, names, floats, floats),
-    st.builds(m.Covariances, numbers, names, names, floats, floats),
-    st.builds(m.PartialCorrelations, numbers, floats),
-    st.builds(m.Refusal, st.text()),
-)
+EACH = {
+    m.AskRanges: st.builds(m.AskRanges, columns),
+    m.AskMoments: st.builds(m.AskMoments, columns, scalings),
+    m.AskRelations: st.builds(m.AskRelations, relations),
+    m.AskPairSums: st.builds(m.AskPairSums, relations),
+    m.AskProducts: st.builds(m.AskProducts, st.none() | relations, floats),
+    m.AskInformation: st.builds(m.AskInformation, columns, names, scalings, numbers),
+    m.AskCovariances: st.builds(m.AskCovariances, columns, names),
+    m.AskPartialCorrelations: st.builds(m.AskPartialCorrelations, columns, names, counts, counts, tables_of_counts),
+    m.AskScaledCovariances: st.builds(m.AskScaledCovariances, columns, scalings),
+    m.AskProjections: st.builds(m.AskProjections, columns, scalings, floats),
+    m.Ranges: st.builds(m.Ranges, numbers, names, floats, floats),
+    m.Moments: st.builds(m.Moments, numbers, names, counts, floats, floats, numbers),
+    m.Relations: st.builds(m.Relations, numbers, names, floats),
+    m.PairSums: st.builds(m.PairSums, numbers, names, floats),
+    m.Products: st.builds(m.Products, numbers, floats),
+    m.Information: st.builds(m.Information, numbers, names, names, floats, floats),
+    m.Covariances: st.builds(m.Covariances, numbers, names, names, floats, floats),
+    m.PartialCorrelations: st.builds(m.PartialCorrelations, numbers, floats),
+    m.Projections: st.builds(m.Projections, numbers, names, floats, floats, floats, floats),
+    m.Refusal: st.builds(m.Refusal, st.text()),
+}
+MESSAGES = st.one_of(*EACH.values())
 
 
 def assert_same(first, second):
@@ -56,15 +60,16 @@ def assert_same(first, second):
             assert a == b
 
 
-@settings(max_examples=200)
-@given(MESSAGES)
-def test_every_message_comes_back_as_it_was(message):
+def test_every_kind_of_message_is_tried():
+    assert set(EACH) == set(m.MESSAGES)
+
+
+@settings(max_examples=20)
+@pytest.mark.parametrize("kind", EACH, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_every_message_comes_back_as_it_was_and_its_size_is_known_without_encoding(kind, data):
+    message = data.draw(EACH[kind])
     assert_same(decode(encode(message)), message)
-
-
-@settings(max_examples=200)
-@given(MESSAGES)
-def test_the_size_is_known_without_encoding(message):
     assert encoded_size(message) == len(encode(message))
 
 

@@ -27,6 +27,8 @@ PHASES = {
     "AskInformation": "information of features and labels",
     "AskCovariances": "covariances of the columns",
     "AskPartialCorrelations": "tests of conditional independence",
+    "AskScaledCovariances": "covariances of the scaled columns",
+    "AskProjections": "products of the columns with the server's model",
 }
 
 

@@ -11,6 +11,7 @@ from fedsieve.protocol.fmlfs.plan import FMLFSPlan
 from fedsieve.protocol.plan import Labelled, Plan
 from fedsieve.protocol.selection import Selection
 from fedsieve.protocol.server import federated_selection
+from fedsieve.protocol.sieve.plan import SievePlan
 from fedsieve.protocol.site import Site
 from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
 from fedsieve.protocol.transcript import Entry, bytes_by_client, bytes_by_kind
@@ -29,6 +30,7 @@ __all__ = [
     "Replies",
     "SSFMLFSPlan",
     "Selection",
+    "SievePlan",
     "Site",
     "Talk",
     "bytes_by_client",

@@ -11,6 +11,7 @@ from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.fuzzy.relation import relation as relation_matrix
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.labelled_answers import covariances_of, information_of, partial_correlations_of
+from fedsieve.protocol.scaled_answers import projections_of, scaled_covariances_of
 from fedsieve.protocol.site import Site
 from fedsieve.protocol.summaries import is_unscaled_binary, moments_of, ranges_of, scaled
 
@@ -55,6 +56,8 @@ class Client:
             m.AskInformation: lambda request: information_of(*self._labelled(request), request),
             m.AskCovariances: lambda request: covariances_of(*self._labelled(request), request),
             m.AskPartialCorrelations: lambda request: partial_correlations_of(*self._labelled(request), request),
+            m.AskScaledCovariances: lambda request: scaled_covariances_of(self._columns(request), request),
+            m.AskProjections: lambda request: projections_of(self._columns(request), request),
         }
 
     def answer(self, request: m.Request) -> m.Reply:
@@ -95,6 +98,9 @@ class Client:
 
     def _labelled(self, request: m.AskInformation | m.AskCovariances | m.AskPartialCorrelations) -> tuple[Rows, Float]:
         return self._site.columns(request.columns), self._site.label_columns(request.labels)
+
+    def _columns(self, request: m.AskScaledCovariances | m.AskProjections) -> Rows:
+        return self._site.columns(request.columns)
 
     def _sums_of(self, spec: m.Relation) -> Float:
         raw = self._site.columns(spec.columns)

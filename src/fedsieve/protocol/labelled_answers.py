@@ -7,8 +7,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
 from fedsieve.measures.entropies import entropies, joint_entropies, mutual_information, unit_bins
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.site import LARGEST
-from fedsieve.protocol.summaries import ranges_of, scaled
+from fedsieve.protocol.summaries import check_ranges_hold, scaled
 
 
 def information_of(X: Rows, Y: Float, request: m.AskInformation) -> m.Information:
@@ -16,9 +15,7 @@ def information_of(X: Rows, Y: Float, request: m.AskInformation) -> m.Informatio
     low, high = request.scaling.low, request.scaling.high
     if low is None or high is None:
         raise ProtocolError("was sent no ranges; bins must be the same at all sites.")
-    own = ranges_of(X, request.columns.features)
-    if not _hold(low, high, own):  # else a server could choose bins that count a site's values
-        raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
+    check_ranges_hold(low, high, X)
     U, _ = scaled(X, low, high, np.zeros(X.shape[1], dtype=bool))
     bins = unit_bins(U, request.n_bins)
     single = entropies(bins)
@@ -52,10 +49,3 @@ def correlations_here(products: Float, first: Int, second: Int, given: Int) -> F
     constant = np.diagonal(products) <= 0
     values = partial_correlations(correlations(products), first, second, given)
     return np.where(constant[first] | constant[second], np.nan, values)
-
-
-def _hold(low: Float, high: Float, own: m.Ranges) -> bool:
-    """Whether ranges are numbers, one pair per column, that hold a site's own."""
-    if low.shape != own.low.shape or high.shape != own.high.shape:
-        return False
-    return bool(np.all((low >= -LARGEST) & (low <= own.low) & (own.high <= high) & (high <= LARGEST)))

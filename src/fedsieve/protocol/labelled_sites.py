@@ -13,6 +13,7 @@ class LabelledSitesPlan(Plan):
     """A plan that names the labels, which all sites have."""
 
     labelled_sites: ClassVar[bool] = True
+    page: ClassVar[str] = "rivals.md"
 
     labels: tuple[str, ...] = ()
 

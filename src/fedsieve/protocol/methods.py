@@ -14,6 +14,9 @@ from fedsieve.protocol.fmlfs import policy as fmlfs_policy
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
 from fedsieve.protocol.fmlfs.talk import select_by_fronts
 from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.sieve import policy as sieve_policy
+from fedsieve.protocol.sieve.plan import SievePlan
+from fedsieve.protocol.sieve.talk import select_by_views
 from fedsieve.protocol.ssfmlfs import policy as ssfmlfs_policy
 from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
 from fedsieve.protocol.ssfmlfs.talk import select_by_graph
@@ -52,6 +55,7 @@ def _method(plan: type[Plan], talk: Callable[[Any, Labelled, Cohort], Talk[Any]]
 METHODS = {
     method.plan.method: method
     for method in (
+        _method(SievePlan, select_by_views, sieve_policy),
         _method(SSFMLFSPlan, select_by_graph, ssfmlfs_policy),
         _method(FMLFSPlan, select_by_fronts, fmlfs_policy),
         _method(FedCMFSPlan, select_by_causes, fedcmfs_policy),

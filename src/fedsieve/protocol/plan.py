@@ -27,6 +27,8 @@ class Plan:
     method: ClassVar[str]
     labelled_sites: ClassVar[bool] = False
     """Whether the clients hold labels too."""
+    page: ClassVar[str] = "parameters.md"
+    """Where `docs/` explains the parameters."""
 
     features: tuple[str, ...]
     n_features_to_select: int | None = None
@@ -49,11 +51,15 @@ class Plan:
         self.check_choice("on_bad_client", ("raise", "drop"))
         self.check_count("max_message_bytes", 1)
         self.check_count("max_sites_per_client", 1)
-        if self.n_features_to_select is not None:
-            self.check_count("n_features_to_select", 1, n_features, "n_features=")
+        self.check_n_features_to_select()
         unknown = [str(name) for name in self.nominal if name not in self.features]
         if unknown:
             raise ParameterError(f"{self.method}: nominal names no such feature: {listed(unknown)}.")
+
+    def check_n_features_to_select(self) -> None:
+        """Refuse what is no number of features; a method that chooses it itself allows more."""
+        if self.n_features_to_select is not None:
+            self.check_count("n_features_to_select", 1, len(self.features), "n_features=")
 
     @property
     def k(self) -> int:

@@ -44,7 +44,8 @@ class Policy:
         method_of(self.plan).check_answer(self.plan, reply)
 
     def _check_columns(self, columns: m.Columns) -> None:
-        others = [name for name in columns.features if name not in set(self.plan.features)]
+        known = set(self.plan.features)
+        others = [name for name in columns.features if name not in known]
         if others:
             raise ProtocolError(f"was asked for columns that were not agreed on: {listed(others)}.")
         if len(set(columns.features)) < len(columns.features):

@@ -10,7 +10,7 @@ from fedsieve.arrays import Float, Int
 class Selection:
     """Per feature score (larger is better) and relevance to the labels, and the order, best first.
 
-    A method's own selection adds what else it found; `columns` and `facts` say what of that belongs in a record.
+    A method's own selection adds what else it found; `columns`, `links` and `facts` say what of it belongs in a record.
     """
 
     scores: Float
@@ -18,10 +18,15 @@ class Selection:
     relevance: Float
     n_rows: dict[str, int]  # per client
     dropped: dict[str, str] = field(default_factory=dict, kw_only=True)  # client -> why
+    n_selected: int | None = field(default=None, kw_only=True)  # where the method says how many features are kept
 
     def columns(self) -> dict[str, Float]:
         """Numbers per feature, by name."""
         return {"scores": self.scores, "relevance": self.relevance}
+
+    def links(self) -> dict[str, Int]:
+        """Per feature another feature, by name; -1 for none."""
+        return {}
 
     def facts(self) -> dict[str, Any]:
         """Plain values about the run, by name."""

@@ -3,7 +3,9 @@
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Rows, dense, is_sparse
+from fedsieve.errors import ProtocolError
 from fedsieve.protocol.messages import Moments, Ranges
+from fedsieve.protocol.site import LARGEST
 
 BLOCK = 256  # columns of a sparse table that are made dense at a time
 
@@ -40,6 +42,15 @@ def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]
     width = np.where(high > low, high - low, 1.0)
     inside = np.where(nominal, table, np.clip(table, low, high))
     return (inside - low) / width, int(outside.sum())
+
+
+def check_ranges_hold(low: Float, high: Float, X: Rows) -> None:
+    """Refuse ranges that do not hold a site's own values: with edges of its choice a server could count values."""
+    own = ranges_of(X, ())
+    if low.shape != own.low.shape or high.shape != own.high.shape:
+        raise ProtocolError(f"was sent {len(low)} and {len(high)} ends of ranges for {len(own.low)} columns.")
+    if not np.all((low >= -LARGEST) & (low <= own.low) & (own.high <= high) & (high <= LARGEST)):
+        raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
 
 
 def moments_of(X: Float, features: tuple[str, ...], n_clipped: int = 0) -> Moments:

@@ -10,11 +10,19 @@ from itertools import chain
 
 import numpy as np
 
-from fedsieve.arrays import Bool, Float, Int
+from fedsieve.arrays import Float
 from fedsieve.errors import listed
 from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.labelled_rules import covariance_complaints, information_complaints, information_of_ranges
+from fedsieve.protocol.moment_rules import moment_complaints, moments_of_ranges, spread_complaints
+from fedsieve.protocol.scaled_rules import (
+    encoded_complaints,
+    encoded_moments,
+    encoded_of_ranges,
+    encoding_of,
+    projection_complaints,
+)
 from fedsieve.protocol.site import LARGEST
 from fedsieve.protocol.ssfmlfs.line import unlike_a_line
 from fedsieve.protocol.ssfmlfs.metric import SLACK, pair_sum_complaints, product_complaints
@@ -52,6 +60,9 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
         case m.AskInformation() | m.AskCovariances(), m.Information() | m.Covariances():
             yield from _names(reply.features, request.columns.features)
             yield from _names(reply.labels, request.labels, "labels")
+        case m.AskScaledCovariances() | m.AskProjections(), m.Covariances() | m.Projections():
+            yield from _names(reply.features, encoding_of(request).names, "columns")
+            yield from _names(getattr(reply, "labels", ()), (), "labels")
     match reply:
         case m.Ranges(n_rows, features, low, high):
             yield from _rows(n_rows, expected)
@@ -63,9 +74,9 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
             for name, array in (("count", count), ("mean", mean), ("m2", m2)):
                 yield from _shape(name, array, (len(features),))
                 yield from _finite(name, array)
-            yield from _moments(reply, expected)
+            yield from moment_complaints(reply, expected.nominal, expected.may_miss)
             assert isinstance(request, m.AskMoments)
-            yield from _spreads(reply, request.scaling, expected)
+            yield from spread_complaints(reply, request.scaling, expected.nominal)
         case m.Relations(n_rows, features, values):
             yield from _rows(n_rows, expected)
             yield from _shape("values", values, (len(features), n_rows, n_rows))
@@ -101,6 +112,22 @@ def _complaints(request: m.Request, reply: object, expected: Expected) -> Iterat
             yield from _finite("mean", mean)
             yield from _finite("upper", upper)
             yield from covariance_complaints(reply)
+            if isinstance(request, m.AskScaledCovariances):
+                yield from encoded_complaints(encoding_of(request), n_rows, *encoded_moments(reply))
+        case m.Projections(n_rows, features, mean, m2, sum_mean, products):
+            assert isinstance(request, m.AskProjections)
+            n_sums = request.weights.shape[1]
+            yield from _rows(n_rows, expected)
+            for name, array, shape in (
+                ("mean", mean, (len(features),)),
+                ("m2", m2, (len(features),)),
+                ("sum_mean", sum_mean, (n_sums,)),
+                ("products", products, (len(features), n_sums)),
+            ):
+                yield from _shape(name, array, shape)
+                yield from _finite(name, array)
+            yield from encoded_complaints(encoding_of(request), n_rows, mean, m2)
+            yield from projection_complaints(reply, request.weights)
         case m.PartialCorrelations(n_rows, values):
             assert isinstance(request, m.AskPartialCorrelations)
             yield from _rows(n_rows, expected)
@@ -149,42 +176,6 @@ def _ranges(reply: m.Ranges, expected: Expected) -> Iterator[str]:
         yield (f"sent a bad range for {reply.features[p]!r}; it must be finite with low <= high, within ±{LARGEST:g}.")
 
 
-def _moments(reply: m.Moments, expected: Expected) -> Iterator[str]:
-    low = 0 if expected.may_miss else reply.n_rows
-    if np.any((reply.count < low) | (reply.count > reply.n_rows)):
-        yield f"sent counts outside [{low}, {reply.n_rows}], its number of rows."
-    scaled = ~np.isin(reply.features, expected.nominal)
-    n_values = int(reply.count[scaled].sum())
-    if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > n_values:
-        yield f"clipped {str(reply.n_clipped)[:20]} values of {n_values}."
-    if np.any((reply.mean < -SLACK) & scaled) or np.any((reply.mean > 1 + SLACK) & scaled):
-        yield "sent a mean outside [0, 1] for a scaled feature."
-    if np.any(np.abs(reply.mean) > LARGEST):
-        yield f"sent a mean of codes beyond ±{LARGEST:g}."
-    if np.any((reply.count == 0) & (reply.mean != 0)):
-        yield "sent a mean other than 0 for a feature without values."
-
-
-def _most_spread(count: Float | Int, mean: Float) -> Float:
-    """For a given sum, values in [0, 1] spread most as ones, zeros and one rest; every lesser spread exists too."""
-    total = count * mean
-    most: Float = np.floor(total) + (total - np.floor(total)) ** 2 - total * mean
-    return most
-
-
-def _spreads(reply: m.Moments, scaling: m.Scaling, expected: Expected) -> Iterator[str]:
-    scaled = ~np.isin(reply.features, expected.nominal)
-    too_wide = reply.m2 > _most_spread(reply.count, reply.mean) + SLACK * reply.count
-    if np.any(reply.m2 < 0) or np.any(too_wide & scaled):
-        yield "sent a spread that no values in [0, 1] of this mean have."
-    if np.any((reply.m2 > 0) & (reply.count < 2)):
-        yield "sent a spread of fewer than two values."
-    if scaling.low is not None and scaling.high is not None:
-        point = (scaling.low == scaling.high) & scaled
-        if np.any((reply.mean[point] != 0) | (reply.m2[point] != 0)):
-            yield "sent other moments than 0 for a feature whose range is one point."
-
-
 def _relations(values: Float) -> Iterator[str]:
     if np.any(values < 0) or np.any(values > 1):
         yield "sent relations with entries outside [0, 1]."
@@ -209,32 +200,17 @@ def _one_column_each(values: Float, relation: m.Relation) -> Iterator[str]:
 def _contradictions(request: m.Request, reply: object, expected: Expected) -> Iterator[str]:
     match expected.before, request, reply:
         case (m.AskRanges(), m.Ranges() as ranges), m.AskMoments(scaling=scaling), m.Moments():
-            yield from _moments_of_ranges(ranges, scaling, reply, ~np.isin(reply.features, expected.nominal))
+            yield from moments_of_ranges(ranges, scaling, reply, ~np.isin(reply.features, expected.nominal))
         case (m.AskRanges(), m.Ranges() as ranges), m.AskInformation(), m.Information():
             yield from information_of_ranges(ranges, request, reply)
+        case (
+            (m.AskRanges(), m.Ranges() as ranges),
+            m.AskScaledCovariances() | m.AskProjections(),
+            m.Covariances() | m.Projections(),
+        ):
+            yield from encoded_of_ranges(ranges, request, reply)
         case (m.AskProducts(vector=earlier), m.Products() as product), m.AskProducts(relation=None), m.Products():
             # D is symmetric: u·Dv = v·Du. Room for rounding in proportion to what is added up.
             one, other = float(earlier @ reply.values), float(request.vector @ product.values)
             if abs(one - other) > SLACK * reply.n_rows**2 * float(earlier.sum()) * float(request.vector.sum()):
                 yield "sent products that contradict its earlier ones: no symmetric distance has both."
-
-
-def _moments_of_ranges(ranges: m.Ranges, scaling: m.Scaling, reply: m.Moments, scaled: Bool) -> Iterator[str]:
-    """The values must reach both ends of the range that the client named, and stay within."""
-    if reply.n_clipped:
-        yield f"clipped {reply.n_clipped} values, though the federation's ranges hold all that it named."
-    if np.any((reply.count == 0) != (ranges.low > ranges.high)):
-        yield "sent counts that contradict its ranges."
-    if scaling.low is None or scaling.high is None:
-        return
-    wide = scaled & (ranges.low <= ranges.high) & (scaling.low < scaling.high)
-    start, width = scaling.low[wide], scaling.high[wide] - scaling.low[wide]
-    low, high = (ranges.low[wide] - start) / width, (ranges.high[wide] - start) / width
-    count, mean, m2 = reply.count[wide], reply.mean[wide], reply.m2[wide]
-    span = high - low
-    share = (mean - low) / np.where(span > 0, span, 1.0)
-    room = SLACK * count
-    if np.any(mean < low - SLACK) or np.any(mean > high + SLACK) or np.any(m2 < span**2 / 2 - room):
-        yield "sent moments that contradict its ranges."
-    if np.any(m2 > _most_spread(count, np.clip(share, 0.0, 1.0)) * span**2 + room):
-        yield "sent a spread above what its ranges allow."

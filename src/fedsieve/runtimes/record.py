@@ -1,6 +1,7 @@
 """All that is worth keeping of a run, as plain values: what `selection.json` holds and what sites are told."""
 
 from dataclasses import fields
+from math import isnan
 from typing import Any
 
 from fedsieve.protocol import Plan, SSFMLFSPlan, bytes_by_kind
@@ -24,19 +25,24 @@ def selection_record(
     """
     found = outcome.selection
     names = list(plan.features)
+    n_selected = plan.k if found.n_selected is None else found.n_selected
 
-    def per_feature(values: Any) -> dict[str, float]:
-        return dict(zip(names, (float(value) for value in values), strict=True))
+    def per_feature(values: Any) -> dict[str, float | None]:
+        return dict(zip(names, (None if isnan(value) else float(value) for value in values), strict=True))
+
+    def other_feature(indices: Any) -> dict[str, str | None]:
+        return dict(zip(names, (None if i < 0 else names[i] for i in indices), strict=True))
 
     return {
         "format": FORMAT,
         "method": plan.method,
-        "selected": [names[i] for i in found.order[: plan.k]],
+        "selected": [names[i] for i in found.order[:n_selected]],
         "order": [names[i] for i in found.order],
-        "columns": list(found.columns()),  # what follows per feature
+        "columns": [*found.columns(), *found.links()],  # what follows per feature
         **{name: per_feature(values) for name, values in found.columns().items()},
+        **{name: other_feature(indices) for name, indices in found.links().items()},
         "labels": labels,
-        "parameters": _parameters(plan),
+        "parameters": {**_parameters(plan), "n_features_to_select": n_selected},
         **found.facts(),
         "n_rows": found.n_rows,
         "dropped": found.dropped,
@@ -54,4 +60,4 @@ def _parameters(plan: Plan) -> dict[str, Any]:
     if isinstance(plan, SSFMLFSPlan):
         ranges = plan.ranges if isinstance(plan.ranges, str) else dict(plan.ranges)
         values |= {"wire": plan.wire_form, "ranges": ranges}
-    return {**values, "n_features_to_select": plan.k}
+    return values

@@ -70,7 +70,7 @@ def test_the_file_names_its_method_and_spells_out_that_method_s_parameters_only(
 @pytest.mark.parametrize("method", METHODS)
 def test_the_file_says_whose_tables_hold_the_labels(method):
     (line,) = (line for line in text(method).splitlines() if line.startswith("labels = "))
-    whose = "the server's labelled table only" if method == "SSFMLFS" else "the server's and all sites' tables"
+    whose = "the server's labelled table only" if method not in LABELLED else "the server's and all sites' tables"
     assert line.endswith(f"# in {whose}")
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_names_no_method_means_ssfmlfs():
 def test_an_unknown_method_is_named_with_those_that_are_known(tmp_path, method, got):
     file = tmp_path / "federation.toml"
     file.write_text(text("FMLFS").replace('method = "FMLFS"', f"method = {method}"))
-    known = "'SSFMLFS', 'FMLFS', 'FedCMFS'"
+    known = "'Sieve', 'SSFMLFS', 'FMLFS', 'FedCMFS'"
     with pytest.raises(DataError, match=rf"federation\.toml: the file: method must be one of {known}; got {got}\.$"):
         read_agreement(file)
 

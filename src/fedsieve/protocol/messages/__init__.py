@@ -28,7 +28,8 @@ from fedsieve.protocol.messages.labelled import (
     Information,
     PartialCorrelations,
 )
-from fedsieve.protocol.messages.parts import Columns, Refusal, Scaling
+from fedsieve.protocol.messages.parts import Columns, Refusal, Scaling, column_means
+from fedsieve.protocol.messages.scaled import AskProjections, AskScaledCovariances, Projections
 
 Request: TypeAlias = (
     AskRanges
@@ -39,9 +40,20 @@ Request: TypeAlias = (
     | AskInformation
     | AskCovariances
     | AskPartialCorrelations
+    | AskScaledCovariances
+    | AskProjections
 )
 Reply: TypeAlias = (
-    Ranges | Moments | Relations | PairSums | Products | Information | Covariances | PartialCorrelations | Refusal
+    Ranges
+    | Moments
+    | Relations
+    | PairSums
+    | Products
+    | Information
+    | Covariances
+    | PartialCorrelations
+    | Projections
+    | Refusal
 )
 Message: TypeAlias = Request | Reply
 MESSAGES: tuple[type[Message], ...] = (*Request.__args__, *Reply.__args__)
@@ -55,6 +67,8 @@ REPLY_TO: dict[type[Request], type[Reply]] = {
     AskInformation: Information,
     AskCovariances: Covariances,
     AskPartialCorrelations: PartialCorrelations,
+    AskScaledCovariances: Covariances,
+    AskProjections: Projections,
 }
 
 __all__ = [
@@ -67,8 +81,10 @@ __all__ = [
     "AskPairSums",
     "AskPartialCorrelations",
     "AskProducts",
+    "AskProjections",
     "AskRanges",
     "AskRelations",
+    "AskScaledCovariances",
     "Columns",
     "Covariances",
     "Information",
@@ -77,6 +93,7 @@ __all__ = [
     "PairSums",
     "PartialCorrelations",
     "Products",
+    "Projections",
     "Ranges",
     "Refusal",
     "Relation",
@@ -84,4 +101,5 @@ __all__ = [
     "Reply",
     "Request",
     "Scaling",
+    "column_means",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError
-from fedsieve.protocol.messages.parts import Columns, Scaling, same_names, square
+from fedsieve.protocol.messages.parts import Columns, Scaling, column_means, same_names, square
 
 LARGEST_FACTOR = 1e140  # values whose products, summed over any number of rows, are still numbers
 
@@ -79,8 +79,7 @@ class Covariances:
         """The message for rows of features and labels."""
         if np.abs(table).max() > LARGEST_FACTOR:
             raise DataError(f"a value beyond ±{LARGEST_FACTOR:g}, whose products overflow. Rescale that column.")
-        # Of a constant, rounding would be left: in its deviations, and between the means of two sites.
-        mean = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
+        mean = column_means(table)
         centred = table - mean
         upper = (centred.T @ centred)[np.triu_indices(table.shape[1])]
         return cls(len(table), features, labels, mean, upper)

@@ -46,3 +46,12 @@ def same_names(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ..
     if first != second:
         raise ProtocolError(f"summaries of different features do not add up: {first} and {second}.")
     return first
+
+
+def column_means(table: Float) -> Float:
+    """The mean of each column; of a constant one exactly its value.
+
+    Rounding would be left otherwise: in its deviations, and between the means of two sites.
+    """
+    mean: Float = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
+    return mean

@@ -52,8 +52,13 @@ class Agreement:
 
 def parameters_of(plan: type[Plan]) -> dict[str, Any]:
     """The parameters of a method that the section [parameters] may hold, with their defaults."""
-    fixed = {*ELSEWHERE, "missing"} if plan.labelled_sites else ELSEWHERE
+    fixed = ELSEWHERE if takes_ranges(plan) else {*ELSEWHERE, "missing"}
     return {field.name: field.default for field in fields(plan) if field.name not in fixed}
+
+
+def takes_ranges(plan: type[Plan]) -> bool:
+    """Whether ranges can be other than federated, and values missing; of the methods here, with SSFMLFS only."""
+    return "ranges" in {field.name for field in fields(plan)}
 
 
 def read_agreement(path: Path) -> Agreement:
@@ -83,7 +88,7 @@ def parse_agreement(text: str) -> Agreement:
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
     how_to_read = {"nominal", "ranges"}
-    needed, optional = (set(), how_to_read) if plan_type.labelled_sites else (how_to_read, set())
+    needed, optional = (how_to_read, set()) if takes_ranges(plan_type) else (set(), how_to_read)
     _check_keys("[columns]", columns, {"features", "labels", *needed}, optional)
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(plan_type)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
@@ -107,8 +112,10 @@ def parse_agreement(text: str) -> Agreement:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
     ranges = _ranges(columns.get("ranges", "federated"), content.get("ranges"), columns["features"])
-    own: dict[str, Any] = {"labels": labels} if plan_type.labelled_sites else {"ranges": ranges}
-    if plan_type.labelled_sites and ranges != "federated":
+    own: dict[str, Any] = {"labels": labels} if plan_type.labelled_sites else {}
+    if takes_ranges(plan_type):
+        own["ranges"] = ranges
+    elif ranges != "federated":
         raise ParameterError(f"[columns] ranges: {plan_type.method} knows federated ranges only; got {ranges!r}.")
     plan = plan_type(
         tuple(columns["features"]),

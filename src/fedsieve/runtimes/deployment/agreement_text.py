@@ -4,8 +4,17 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fedsieve.protocol import Plan
 from fedsieve.protocol.methods import method_named
-from fedsieve.runtimes.deployment.agreement import DEFAULT_METHOD, FILL_IN, FORMAT, PRIVACY, ROUNDS, parameters_of
+from fedsieve.runtimes.deployment.agreement import (
+    DEFAULT_METHOD,
+    FILL_IN,
+    FORMAT,
+    PRIVACY,
+    ROUNDS,
+    parameters_of,
+    takes_ranges,
+)
 
 
 def agreement_text(
@@ -25,7 +34,6 @@ def agreement_text(
     """The file's text; without features or labels a template in which these places are marked."""
     plan = method_named(method, "the federation").plan
     defaults = {key: value for key, value in parameters_of(plan).items() if value is not None}
-    page = "rivals.md" if plan.labelled_sites else "parameters.md"
     whose = "the server's and all sites' tables" if plan.labelled_sites else "the server's labelled table only"
     declared = {} if isinstance(ranges, str) else dict(ranges)
     return "\n".join(
@@ -34,7 +42,7 @@ def agreement_text(
             "# after a change, 'fedsieve federation pack' makes new site folders.",
             f"format = {_toml(FORMAT)}",
             f"name = {_toml(name)}",
-            f"method = {_toml(method)}",
+            f"method = {_toml(plan.method)}",
             f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
             "",
             "[server]",
@@ -43,21 +51,14 @@ def agreement_text(
             "[columns]",
             f"features = {_names(features)}",
             f"labels = {_names(labels)}  # in {whose}",
-            *(
-                []
-                if plan.labelled_sites and not nominal and ranges == "federated"
-                else [
-                    f"nominal = {_toml(list(nominal))}  # features whose values are codes",
-                    f"ranges = {_toml('declared' if declared else ranges)}  # federated, local, or as in [ranges]",
-                ]
-            ),
+            *_how_to_read(plan, list(nominal), "declared" if declared else str(ranges)),
             "",
             *(
                 ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
                 if declared
                 else []
             ),
-            f"[parameters]  # of {method}; docs/{page} explains each; n_features_to_select may be left out",
+            f"[parameters]  # of {plan.method}; docs/{plan.page} explains each; n_features_to_select may be left out",
             *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
             "",
             "[rounds]",
@@ -68,6 +69,16 @@ def agreement_text(
             "",
         ]
     )
+
+
+def _how_to_read(plan: type[Plan], nominal: list[str], ranges: str) -> list[str]:
+    """The lines that a method has a use for, and those that were given all the same: reading says what is wrong."""
+    lines = []
+    if nominal or not plan.labelled_sites:
+        lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
+    if ranges != "federated" or takes_ranges(plan):
+        lines.append(f"ranges = {_toml(ranges)}  # federated, local, or as in [ranges]")
+    return lines
 
 
 def _names(names: list[str] | None) -> str:

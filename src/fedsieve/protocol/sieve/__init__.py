@@ -1,0 +1,1 @@
+"""Sieve as a protocol: its plan, the server's side, and what a site agrees to."""

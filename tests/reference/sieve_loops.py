@@ -1,0 +1,522 @@
+"""Sieve, to the letter of its description: all rows in one place, every sum a loop, every alignment from scratch.
+
+Nothing here is a message, nothing is merged, updated or reused. Two-dimensional tables go in and come out as arrays;
+units are lists of columns. What is made of counts alone (gains of splits, ranking losses) is made of fractions: equal
+ones are equal.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float = NDArray[np.float64]
+Units = Sequence[Sequence[int]]
+Range = tuple[float, float]
+
+WORD = 2**64 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """What the labelled rows say of each unit; ranks start at 0, `order` is of units."""
+
+    together: list[float]
+    alone: list[float]
+    trees: list[float]
+    scores: list[float]
+    relevance: list[float]
+    order: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """How wrong each number of units is, and the number chosen."""
+
+    k: int
+    sizes: list[int]
+    loss: list[float]
+    error: list[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What a selection says of each feature; ranks start at 1."""
+
+    scores: Float
+    order: list[int]
+    relevance: Float
+    ranks: dict[str, Float]
+    redundancy: Float
+    redundant_with: list[int]
+    n_selected: int
+    choice: Choice | None
+
+
+def select(
+    clients: Mapping[str, ArrayLike],
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    n_to_select: int | str | None = None,
+    nominal: Collection[int] = (),
+    groups: Units = (),
+    ridge: float = 0.3,
+    n_trees: int = 200,
+    seed: int = 0,
+) -> Selection:
+    """Rank the features of unlabelled clients and a labelled server, `X` (n, d) and `Y` (n, L)."""
+    server = np.asarray(X, dtype=np.float64)
+    labels = np.asarray(Y, dtype=np.float64)
+    n_features = server.shape[1]
+    everyone = np.vstack([*(np.asarray(rows, dtype=np.float64) for rows in clients.values()), server])
+
+    # encoding, by the ranges of all rows
+    ranges = [(float(min(everyone[:, p])), float(max(everyone[:, p]))) for p in range(n_features)]
+    columns_of_feature = feature_columns(ranges, nominal)
+    features_of_unit = numbered_units(n_features, groups)
+    units = [[c for p in features for c in columns_of_feature[p]] for features in features_of_unit]
+    pooled, own = encoded(everyone, ranges, nominal), encoded(server, ranges, nominal)
+
+    # the order
+    C = covariance(pooled)
+    G = likeness(C, units)
+    views = three_views(C, G, units, own, labels, ridge, n_trees, seed)
+
+    # how many
+    choice = None
+    n_units = default_number(len(units)) if n_to_select is None else n_to_select
+    if n_to_select == "auto":
+        choice = chosen_number(C, G, units, own, labels, ridge, n_trees, seed)
+        n_units = choice.k
+    chosen = views.order[: int(n_units)]
+    how_like, like_which = redundancy(G, chosen)
+
+    # from units to features
+    unit_of = {p: u for u, features in enumerate(features_of_unit) for p in features}
+
+    def per_feature(values: Sequence[float]) -> Float:
+        return np.array([values[unit_of[p]] for p in range(n_features)], dtype=np.float64)
+
+    return Selection(
+        scores=per_feature(views.scores),
+        order=[p for u in views.order for p in features_of_unit[u]],
+        relevance=per_feature(views.relevance),
+        ranks={
+            "together": per_feature(views.together) + 1,
+            "alone": per_feature(views.alone) + 1,
+            "trees": per_feature(views.trees) + 1,
+        },
+        redundancy=per_feature(how_like),
+        redundant_with=[
+            features_of_unit[like_which[unit_of[p]]][0] if like_which[unit_of[p]] >= 0 else -1
+            for p in range(n_features)
+        ],
+        n_selected=sum(len(features_of_unit[u]) for u in chosen),
+        choice=choice,
+    )
+
+
+# Columns and units
+
+
+def feature_columns(ranges: Sequence[Range], nominal: Collection[int]) -> list[list[int]]:
+    """The encoded columns of each feature: one, or one per code between the smallest and the largest.
+
+    >>> feature_columns([(0.0, 2.5), (3.0, 5.0), (0.0, 1.0)], nominal=[1])
+    [[0], [1, 2, 3], [4]]
+    """
+    columns, n_columns = [], 0
+    for p, (low, high) in enumerate(ranges):
+        width = int(high) - int(low) + 1 if p in nominal else 1
+        columns.append(list(range(n_columns, n_columns + width)))
+        n_columns += width
+    return columns
+
+
+def encoded(rows: Float, ranges: Sequence[Range], nominal: Collection[int]) -> Float:
+    """Numbers on [0, 1], codes as one 0/1 column each.
+
+    >>> encoded(np.array([[2.0, 7.0], [3.0, 6.0]]), [(2.0, 4.0), (6.0, 8.0)], nominal=[1])
+    array([[0. , 0. , 1. , 0. ],
+           [0.5, 1. , 0. , 0. ]])
+    """
+    table = []
+    for row in rows:
+        line: list[float] = []
+        for p, (low, high) in enumerate(ranges):
+            if p in nominal:
+                line.extend(1.0 if int(row[p]) == code else 0.0 for code in range(int(low), int(high) + 1))
+            else:
+                line.append(0.0 if low == high else (float(row[p]) - low) / (high - low))
+        table.append(line)
+    return np.array(table)
+
+
+def numbered_units(n_features: int, groups: Units) -> list[list[int]]:
+    """Groups, and features in no group, by their first feature.
+
+    >>> numbered_units(5, [[4, 1], [3, 2]])
+    [[0], [1, 4], [2, 3]]
+    """
+    grouped = {p for group in groups for p in group}
+    return sorted([sorted(group) for group in groups] + [[p] for p in range(n_features) if p not in grouped])
+
+
+def default_number(n_units: int) -> int:
+    """40 % of less than 100, 30 % of less than 500, 20 % of less than 1000, else 10 %; at least 1."""
+    share = 0.4 if n_units < 100 else 0.3 if n_units < 500 else 0.2 if n_units < 1000 else 0.1
+    return max(1, round(share * n_units))
+
+
+# Covariance, targets, ridge
+
+
+def centred(column: Sequence[float]) -> list[float]:
+    """A column minus its mean; exactly 0 if it is constant."""
+    values = [float(v) for v in column]
+    if min(values) == max(values):
+        return [0.0] * len(values)
+    mean = math.fsum(values) / len(values)
+    return [v - mean for v in values]
+
+
+def centred_columns(rows: Float) -> Float:
+    return np.array([centred(rows[:, p]) for p in range(rows.shape[1])]).reshape(rows.shape[1], len(rows)).T
+
+
+def covariance(rows: Float) -> Float:
+    """The mean of (x_p - mean_p)(x_q - mean_q): first the means, then the products."""
+    n, d = rows.shape
+    deviations = centred_columns(rows)
+    C = np.zeros((d, d))
+    for p in range(d):
+        for q in range(d):
+            C[p, q] = math.fsum(deviations[i, p] * deviations[i, q] for i in range(n)) / n
+    return C
+
+
+def targets(Y: Float) -> Float:
+    """Labels that vary, centred and of length 1, (n, number of them)."""
+    kept = []
+    for label in range(Y.shape[1]):
+        column = centred(Y[:, label])
+        length = math.sqrt(math.fsum(v * v for v in column))
+        if length > 0:
+            kept.append([v / length for v in column])
+    return np.array(kept).reshape(len(kept), len(Y)).T
+
+
+def ridge_coefficients(X: Float, T: Float, ridge: float) -> Float:
+    """W of (XᵀX + ρ) W = XᵀT for centred X; ρ is `ridge` mean squared lengths of a column. Nothing explains by 0."""
+    n, d = X.shape
+    gram, cross = np.zeros((d, d)), np.zeros((d, T.shape[1]))
+    for p in range(d):
+        for q in range(d):
+            gram[p, q] = math.fsum(X[i, p] * X[i, q] for i in range(n))
+        for label in range(T.shape[1]):
+            cross[p, label] = math.fsum(X[i, p] * T[i, label] for i in range(n))
+    rho = ridge * math.fsum(gram[p, p] for p in range(d)) / d
+    if rho == 0 or T.shape[1] == 0:
+        return cross * 0.0
+    for p in range(d):
+        gram[p, p] += rho
+    return np.linalg.solve(gram, cross)
+
+
+def likeness(C: Float, units: Units) -> Float:
+    """G_uv: the sum of C_pq² over the columns p of u and q of v."""
+    G = np.zeros((len(units), len(units)))
+    for u, left in enumerate(units):
+        for v, right in enumerate(units):
+            G[u, v] = math.fsum(C[p, q] ** 2 for p in left for q in right)
+    return G
+
+
+def shares(values: Sequence[float]) -> list[float]:
+    """Divided by their sum; all 0 stay 0."""
+    total = math.fsum(values)
+    return [0.0 if total == 0 else v / total for v in values]
+
+
+def squared_norms(M: Float, units: Units) -> list[float]:
+    """Per unit the sum of squares of its rows of M."""
+    return [math.fsum(float(v) ** 2 for p in columns for v in M[p]) for columns in units]
+
+
+def predicted_relevance(C: Float, units: Units, X: Float, T: Float, ridge: float) -> list[float]:
+    """b, as shares: squared covariances of the columns with the labels that the ridge regression predicts."""
+    W = ridge_coefficients(centred_columns(X), T, ridge)
+    d, n_labels = W.shape
+    CW = np.zeros((d, n_labels))
+    for p in range(d):
+        for label in range(n_labels):
+            CW[p, label] = math.fsum(C[p, q] * W[q, label] for q in range(d))
+    return shares(squared_norms(CW, units))
+
+
+def irreplaceable(C: Float, units: Units, X: Float, T: Float, ridge: float) -> list[float]:
+    """c, as shares: squared coefficients of standardised columns."""
+    standardised = centred_columns(X)
+    for p in range(standardised.shape[1]):
+        deviation = math.sqrt(C[p, p])
+        for i in range(len(standardised)):
+            standardised[i, p] = 0.0 if deviation == 0 else standardised[i, p] / deviation
+    return shares(squared_norms(ridge_coefficients(standardised, T, ridge), units))
+
+
+# Ranks
+
+
+def rounded(scores: Sequence[float]) -> list[float]:
+    """Scores in units of the largest one's power of ten, to 10 decimals.
+
+    >>> rounded([250.0, -1.0, 0.1 + 0.2])
+    [2.5, -0.01, 0.003]
+    """
+    largest = max((abs(float(s)) for s in scores), default=0.0)
+    scale = 1.0 if largest == 0 else 10.0 ** math.floor(math.log10(largest))
+    return [float(np.round(float(s) / scale, 10)) for s in scores]
+
+
+def mean_ranks(scores: Sequence[float]) -> list[float]:
+    """0 for the largest; equal ones share the mean of the places they take.
+
+    >>> mean_ranks([0.1 + 0.2, 0.5, 0.3, 0.0])
+    [1.5, 0.0, 1.5, 3.0]
+    """
+    values = rounded(scores)
+    ranks = []
+    for mine in values:
+        ahead = sum(1 for other in values if other > mine)
+        equal = sum(1 for other in values if other == mine)  # itself as well
+        ranks.append(ahead + (equal - 1) / 2)
+    return ranks
+
+
+def alignment(b: Sequence[float], G: Float, taken: Sequence[int]) -> float:
+    """The cosine of two kernels, up to a constant: b(S) / √(Σ G_uv), u and v in S."""
+    inner = math.fsum(b[u] for u in taken)
+    squared_norm = math.fsum(G[u, v] for u in taken for v in taken)
+    return inner / math.sqrt(squared_norm)
+
+
+def greedy_alignment(b: Sequence[float], G: Float) -> list[int]:
+    """All units, each next one that of the largest alignment; those without variance last.
+
+    >>> greedy_alignment([1.0, 0.9, 0.8], np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    [0, 2, 1]
+    """
+    taken: list[int] = []
+    waiting = [u for u in range(len(b)) if G[u, u] > 0]
+    while waiting:
+        values = rounded([alignment(b, G, [*taken, u]) for u in waiting])
+        winner = waiting[values.index(max(values))]
+        taken.append(winner)
+        waiting.remove(winner)
+    return taken + [u for u in range(len(b)) if G[u, u] == 0]
+
+
+def three_views(C: Float, G: Float, units: Units, X: Float, Y: Float, ridge: float, n_trees: int, seed: int) -> Views:
+    """Rank units by the labels of the rows X; C and G are those of all rows."""
+    T = targets(Y)
+    b = predicted_relevance(C, units, X, T, ridge)
+    c = irreplaceable(C, units, X, T, ridge)
+    importances = tree_importances(X, Y, n_trees, seed)
+    t = shares([math.fsum(importances[p] for p in columns) for columns in units])
+
+    taken = greedy_alignment(b, G)
+    together = [float(taken.index(u)) for u in range(len(units))]
+    alone, trees = mean_ranks(c), mean_ranks(t)
+    m = default_number(len(units))
+    largest_c, largest_t = max(c) or 1.0, max(t) or 1.0
+    scores, relevance = [], []
+    for u in range(len(units)):
+        linear = m / (m + together[u]) / 4 + math.sqrt(c[u] / largest_c) / 4
+        scores.append(linear + math.sqrt(t[u] / largest_t) / 2)
+        relevance.append(b[u] / 4 + c[u] / 4 + t[u] / 2)
+    order = sorted(range(len(units)), key=lambda u: (G[u, u] == 0, -float(np.round(scores[u], 12)), u))
+    return Views(together, alone, trees, scores, relevance, order)
+
+
+# Trees
+
+
+def mix(z: int) -> int:
+    """Scramble 64 bits.
+
+    >>> hex(mix(0))
+    '0xe220a8397b1dcdaf'
+    """
+    z = (z + 0x9E3779B97F4A7C15) & WORD
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & WORD
+    return z ^ (z >> 31)
+
+
+class Uniform:
+    """The random numbers of one tree, in [0, 1)."""
+
+    def __init__(self, seed: int, tree: int) -> None:
+        self.key = mix(mix(seed & WORD) ^ tree)
+        self.counter = 0
+
+    def next(self) -> float:
+        self.counter += 1
+        return (mix((self.key + self.counter) & WORD) >> 11) / 2**53
+
+
+def tree_importances(X: Float, Y: Float, n_trees: int, seed: int) -> list[float]:
+    """Shares of the decrease of impurity, over all trees; copies of a column share equally."""
+    different = [[float(v) for v in column] for column in np.unique(np.asarray(X, dtype=np.float64).T, axis=0)]
+    labels = [[float(v) for v in row] for row in Y]
+    n_candidates = max(1, int(math.sqrt(X.shape[1])))
+    totals = [0.0] * len(different)
+    for tree in range(n_trees):
+        for p, credit in enumerate(shares(tree_credits(different, labels, n_candidates, Uniform(seed, tree)))):
+            totals[p] += credit
+    totals = shares(totals)
+    which = [different.index([float(v) for v in X[:, q]]) for q in range(X.shape[1])]
+    return [totals[p] / which.count(p) for p in which]
+
+
+def tree_credits(
+    columns: Sequence[Sequence[float]], Y: Sequence[Sequence[float]], n_candidates: int, random: Uniform
+) -> list[float]:
+    """The gains of one tree's splits, added up by column."""
+    n = len(columns)
+    credits = [0.0] * n
+    features = list(range(n))
+    stack = [(list(range(len(Y))), 0)]
+    while stack:
+        rows, n_constant = stack.pop()
+        if len(rows) < 4 or is_settled(rows, Y):
+            continue
+        best_gain, best = Fraction(0), None
+        end = n
+        while n - end < n_candidates and n_constant < end:
+            pick = n_constant + int(random.next() * (end - n_constant))
+            column = columns[features[pick]]
+            low, high = min(column[i] for i in rows), max(column[i] for i in rows)
+            if low == high:
+                features[pick], features[n_constant] = features[n_constant], features[pick]
+                n_constant += 1
+                continue
+            end -= 1
+            features[pick], features[end] = features[end], features[pick]
+            threshold = low + random.next() * (high - low)
+            left = [i for i in rows if column[i] <= threshold]
+            right = [i for i in rows if column[i] > threshold]
+            if len(left) < 2 or len(right) < 2:
+                continue
+            gain = impurity_decrease(left, right, Y)
+            if gain > best_gain:
+                best_gain, best = gain, (features[end], left, right)
+        if best is not None:
+            p, left, right = best
+            credits[p] += float(best_gain)
+            stack.append((left, n_constant))
+            stack.append((right, n_constant))
+    return credits
+
+
+def carriers(rows: Sequence[int], Y: Sequence[Sequence[float]], label: int) -> int:
+    return sum(1 for i in rows if Y[i][label] > 0)
+
+
+def is_settled(rows: Sequence[int], Y: Sequence[Sequence[float]]) -> bool:
+    """Whether every label is carried by none or all of the rows."""
+    return all(carriers(rows, Y, label) in (0, len(rows)) for label in range(len(Y[0])))
+
+
+def impurity_decrease(left: Sequence[int], right: Sequence[int], Y: Sequence[Sequence[float]]) -> Fraction:
+    """The sum over labels of a²/n_left + b²/n_right - c²/n.
+
+    >>> impurity_decrease([0, 1], [2, 3], [[1, 1], [1, 0], [0, 1], [0, 0]])
+    Fraction(1, 1)
+    """
+    gain = Fraction(0)
+    for label in range(len(Y[0])):
+        a, b = carriers(left, Y, label), carriers(right, Y, label)
+        gain += Fraction(a * a, len(left)) + Fraction(b * b, len(right))
+        gain -= Fraction((a + b) * (a + b), len(left) + len(right))
+    return gain
+
+
+# Redundancy and the number of units
+
+
+def redundancy(G: Float, chosen: Sequence[int]) -> tuple[list[float], list[int]]:
+    """Per unit how like the most similar other chosen unit is, and which; 0 and -1 if none is like it at all."""
+    how_like, like_which = [], []
+    for u in range(len(G)):
+        best, value, twin = 0.0, 0.0, -1
+        for v in sorted(chosen):
+            if v == u or G[u, u] == 0 or G[v, v] == 0:
+                continue
+            cosine = G[u, v] / math.sqrt(G[u, u] * G[v, v])
+            if np.round(cosine, 10) > best:
+                best, value, twin = float(np.round(cosine, 10)), math.sqrt(cosine), v
+        how_like.append(value)
+        like_which.append(twin)
+    return how_like, like_which
+
+
+def chosen_number(
+    C: Float, G: Float, units: Units, X: Float, Y: Float, ridge: float, n_trees: int, seed: int
+) -> Choice:
+    """The fewest units whose ranking of labels is about as good as that of the best number."""
+    n, n_labels = Y.shape
+    sizes = sorted({int(k) for k in np.round(np.geomspace(1, len(units), 20))})
+    judged = [i for i in range(n) if 0 < sum(Y[i]) < n_labels]
+    losses: dict[tuple[int, int], list[Fraction]] = {(i, k): [] for i in judged for k in sizes}  # three of each
+    for repeat in range(3):
+        shuffled = np.random.default_rng([seed, 1, repeat]).permutation(n)
+        for f in range(5):
+            fold = [int(i) for i in shuffled[f::5]]
+            taught = [i for i in range(n) if i not in fold]
+            views = three_views(C, G, units, X[taught], Y[taught], ridge, math.ceil(n_trees / 4), seed)
+            for k in sizes:
+                columns = [c for u in views.order[:k] for c in units[u]]
+                for i in fold:
+                    if i in judged:
+                        losses[i, k].append(ranking_loss(Y[i], neighbour_scores(X, Y, columns, i, taught)))
+    per_row = {k: [sum(losses[i, k]) / 3 for i in judged] for k in sizes}
+    loss = [sum(per_row[k]) / len(judged) for k in sizes]
+    best = loss.index(min(loss))
+    squared_error = []
+    for k in sizes:
+        differences = [mine - least for mine, least in zip(per_row[k], per_row[sizes[best]], strict=True)]
+        mean = sum(differences) / len(judged)
+        variance = sum((v - mean) ** 2 for v in differences) / (len(judged) - 1)
+        squared_error.append(variance / len(judged))
+    good_enough = [
+        k for k, value, square in zip(sizes, loss, squared_error, strict=True) if (value - loss[best]) ** 2 <= square
+    ]
+    return Choice(good_enough[0], sizes, [float(v) for v in loss], [math.sqrt(v) for v in squared_error])
+
+
+def neighbour_scores(X: Float, Y: Float, columns: Sequence[int], i: int, taught: Sequence[int]) -> list[float]:
+    """Per label the share of the ten nearest taught rows that carry it, and as one more row that of all of them."""
+    distances = []
+    for j in taught:
+        a, b = [float(X[i, c]) for c in columns], [float(X[j, c]) for c in columns]
+        own, other = math.fsum(v * v for v in a), math.fsum(v * v for v in b)
+        product = math.fsum(v * w for v, w in zip(a, b, strict=True))
+        distances.append(float(np.round(own - 2 * product + other, 9)))
+    nearest = sorted(range(len(taught)), key=lambda place: (distances[place], place))[:10]
+    scores = []
+    for label in range(Y.shape[1]):
+        count = sum(float(Y[taught[place], label]) for place in nearest)
+        mean = sum(float(Y[j, label]) for j in taught) / len(taught)
+        scores.append((count + mean) / (len(nearest) + 1))
+    return scores
+
+
+def ranking_loss(y: Sequence[float], scores: Sequence[float]) -> Fraction:
+    """The share of pairs of a label of the row and another in which the label is not scored higher."""
+    pairs = [(a, b) for a in range(len(y)) for b in range(len(y)) if y[a] and not y[b]]
+    return Fraction(sum(1 for a, b in pairs if scores[a] <= scores[b]), len(pairs))
