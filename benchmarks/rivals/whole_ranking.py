@@ -23,7 +23,7 @@ def rows() -> list[dict]:
     result = []
     for dataset in SUPERVISED_SECONDS:
         for name, entry in registry().items():
-            if entry.control or name == "SSFMLFS":
+            if entry.control or name in ("Sieve", "SSFMLFS"):
                 continue
             target = OTHER_SECONDS
             if entry.supervision == "supervised" and not entry.federated:

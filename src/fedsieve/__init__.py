@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fedsieve.learning import MLkNN, metrics
     from fedsieve.methods import registry
     from fedsieve.rivals import FMLFS, FedCMFS
-    from fedsieve.selectors import SSFMLFS
+    from fedsieve.selectors import SSFMLFS, Sieve
 
 __version__ = "0.1.0"
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "SSFMLFS",
     "FedCMFS",
     "MLkNN",
+    "Sieve",
     "__version__",
     "datasets",
     "fuzzy",
@@ -35,6 +36,7 @@ _HOMES = {
     "FedCMFS": ("fedsieve.rivals", "FedCMFS"),
     "MLkNN": ("fedsieve.learning", "MLkNN"),
     "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
+    "Sieve": ("fedsieve.selectors", "Sieve"),
     "datasets": ("fedsieve.datasets", None),
     "fuzzy": ("fedsieve.fuzzy", None),
     "metrics": ("fedsieve.learning.metrics", None),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedsieve import rivals
-from fedsieve.selectors import SSFMLFS
+from fedsieve.selectors import SSFMLFS, Sieve
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
 
 SEMI_SUPERVISED = (
@@ -40,8 +40,9 @@ class Entry:
     """One method.
 
     `supervision` is "none", "semi-supervised" or "supervised"; `fidelity` is "code" (checked against published code),
-    "text" (from the paper's text) or "our reading" (a reconstruction). A `control` is there to be compared with. The
-    clients of a method that is federated and supervised hold labels too: `fit(X, Y, clients=[(Z, Yz), ...])`.
+    "text" (from the paper's text; Sieve's is ours) or "our reading" (a reconstruction). A `control` is there to be
+    compared with. The clients of a method that is federated and supervised hold labels too:
+    `fit(X, Y, clients=[(Z, Yz), ...])`.
     """
 
     name: str
@@ -59,6 +60,7 @@ def registry() -> dict[str, Entry]:
     'semi-supervised'
     """
     entries = (
+        Entry("Sieve", Sieve, "semi-supervised", federated=True, fidelity="text"),
         Entry("SSFMLFS", SSFMLFS, "semi-supervised", federated=True, fidelity="text"),
         *(Entry(name, factory, "semi-supervised", False, fidelity) for name, factory, fidelity in SEMI_SUPERVISED),
         *(Entry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),

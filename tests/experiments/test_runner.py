@@ -50,7 +50,7 @@ def test_two_processes_give_the_same_numbers_as_one(tmp_path):
 
 def test_an_unknown_method_is_named_before_any_work(tmp_path):
     records = Records(tmp_path / "records.jsonl")
-    with pytest.raises(ParameterError, match="no method 'magic'; there are 'SSFMLFS'"):
+    with pytest.raises(ParameterError, match="no method 'magic'; there are 'Sieve', 'SSFMLFS', "):
         compute([Run("digits", "all features"), Run("digits", "magic")], records)
     assert not records.path.exists()
 

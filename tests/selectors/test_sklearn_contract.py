@@ -16,11 +16,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fedsieve import SSFMLFS
+from fedsieve import SSFMLFS, Sieve
 
 
 @parametrize_with_checks(
     [
+        Sieve(),
+        Sieve("auto", nominal=[], n_bootstraps=2, n_trees=20),
+        Sieve(2, screen=2, n_trees=20),
         SSFMLFS(),
         SSFMLFS(2, wire="vectors", relation="similarity", irrelevant="nonnegative"),
         SSFMLFS(wire="matrices", decisions="soft", constant="keep"),

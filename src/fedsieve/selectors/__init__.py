@@ -1,6 +1,7 @@
 """The selectors as scikit-learn estimators."""
 
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
+from fedsieve.selectors.sieve import Sieve
 from fedsieve.selectors.ssfmlfs import SSFMLFS
 
-__all__ = ["SSFMLFS", "AllFeatures", "LargestDeviation", "RandomFeatures"]
+__all__ = ["SSFMLFS", "AllFeatures", "LargestDeviation", "RandomFeatures", "Sieve"]

@@ -12,7 +12,7 @@ from fedsieve.errors import DataError
 UNLABELLED = -1
 
 
-def read_labels(Y: Any, owner: str = "SSFMLFS") -> tuple[Float, Bool]:
+def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
     """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labelled; `owner` is named in errors.
 
     A row of Y that is all -1 is unlabelled. 1-D y (or a single column) holds classes: -1 is unlabelled, the other

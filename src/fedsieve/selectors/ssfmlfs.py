@@ -1,29 +1,15 @@
-"""SSFMLFS as a scikit-learn estimator: checks input, hands over to the protocol, keeps the result."""
+"""SSFMLFS, the paper's method, as a scikit-learn estimator."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
-
-from fedsieve.arrays import dense
-from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
-from fedsieve.protocol.site import check_values
+from fedsieve.arrays import Bool, Rows
+from fedsieve.protocol import Selection, SSFMLFSPlan
 from fedsieve.protocol.ssfmlfs.talk import GraphSelection
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.driver import Outcome
-from fedsieve.selectors.labels import read_labels
-from fedsieve.selectors.ranking_selector import RankingSelector
-from fedsieve.selectors.tables import read_clients
-
-POOL = "pool"
+from fedsieve.selectors.federated_selector import FederatedSelector
 
 
-class SSFMLFS(RankingSelector):
+class SSFMLFS(FederatedSelector):
     """Semi-supervised federated multi-label feature selection with fuzzy information measures.
 
     Clients hold unlabelled rows, the server a few labelled ones. Features are vertices of a graph: their weight is
@@ -139,82 +125,22 @@ class SSFMLFS(RankingSelector):
         self.selected_distance = selected_distance
         self.max_message_bytes = max_message_bytes
 
-    def fit(self, X: Any, Y: Any, clients: Any = None) -> Self:
-        """Rank the features.
-
-        With `clients` (a list of tables, or a dict name -> table, at least two), X and Y are the server's labelled
-        rows. Without, the rows of X are one pool, those with Y = -1 its unlabelled ones, and no federation is claimed.
-        """
-        X, Y = self._validated(X, Y)
-        labels, labelled = read_labels(Y)
-        if not labelled.any():
-            raise DataError("SSFMLFS: all rows of Y are -1; at least some rows must be labelled.")
-        named = hasattr(self, "feature_names_in_")
-        features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
-        if clients is None:
-            _check_pool(X, features, self.missing)
-            sites = {POOL: Site(features, X)}
-        elif not labelled.all():
-            raise DataError(
-                f"SSFMLFS: {int((~labelled).sum())} rows of Y are -1 (unlabelled). With clients, X and Y are the "
-                "server's labelled rows; move unlabelled ones to a client."
-            )
-        else:
-            sites = read_clients(clients, features, named)
-        plan = self._plan(features, min_clients=1 if clients is None else 2)
-        outcome = in_process.select(plan, Labelled(dense(X[labelled]), labels[labelled]), sites)
-        return self._keep(plan, outcome, federated=clients is not None)
-
-    def _validated(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        if Y is None:
-            raise DataError("SSFMLFS: requires y to be passed, but the target y is None. Unlabelled rows are -1.")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        n_labelled = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
-        if n_labelled != X.shape[0]:
-            raise DataError(f"SSFMLFS: X has {X.shape[0]} rows and Y {n_labelled}; they must be the same rows.")
-        return sparse.csr_array(X) if sparse.issparse(X) else X, Y
-
     def _plan(self, features: tuple[str, ...], min_clients: int) -> SSFMLFSPlan:
         parameters = {
             name: value
             for name, value in self.get_params(deep=False).items()
             if name not in ("nominal", "random_state")
         }
-        return SSFMLFSPlan(features, nominal=self._nominal_names(features), min_clients=min_clients, **parameters)
+        nominal = self._names("nominal", self.nominal, features)
+        return SSFMLFSPlan(features, nominal=nominal, min_clients=min_clients, **parameters)
 
-    def _nominal_names(self, features: tuple[str, ...]) -> tuple[str, ...]:
-        try:
-            return tuple(features[int(e)] if isinstance(e, Integral) else str(e) for e in self.nominal)
-        except IndexError:
-            raise ParameterError(
-                f"SSFMLFS: nominal={self.nominal!r} has an index beyond the {len(features)} features."
-            ) from None
+    def _pool(self, X: Rows, labelled: Bool) -> Rows:  # noqa: ARG002 (the labelled rows are rows of the pool as well)
+        return X
 
-    def _keep(self, plan: SSFMLFSPlan, outcome: Outcome, federated: bool) -> Self:
-        selection = outcome.selection
+    def _keep(self, selection: Selection) -> None:
         assert isinstance(selection, GraphSelection)
-        self._keep_ranking(selection.scores, selection.order, plan.k)
-        self.relevance_ = selection.relevance
         self.radius_ = selection.radius
         self.distance_ = selection.distance
         self.selected_distance_ = selection.selected_distance
         self.n_iter_ = selection.n_iter
-        self.transcript_ = outcome.transcript if federated else ()
-        self.dropped_ = selection.dropped
         self.n_clipped_ = selection.n_clipped
-        return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "unrelated"
-        return tags
-
-
-def _check_pool(X: Any, features: tuple[str, ...], missing: str) -> None:
-    try:
-        check_values(X, features, missing)
-    except DataError as error:
-        raise DataError(f"SSFMLFS: X has {error}") from None

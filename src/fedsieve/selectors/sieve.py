@@ -1,0 +1,146 @@
+"""Sieve as a scikit-learn estimator, and its reasons in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fedsieve.arrays import Bool, Rows
+from fedsieve.errors import DataError
+from fedsieve.protocol import Selection, SievePlan
+from fedsieve.protocol.sieve.findings import SieveSelection
+from fedsieve.selectors.federated_selector import FederatedSelector
+from fedsieve.selectors.reasons import in_words
+
+
+class Sieve(FederatedSelector):
+    """Selects the features that help to predict the labels, from few labelled rows and many unlabelled ones.
+
+    Clients hold unlabelled rows, the server a few labelled ones. Clients send the ranges and the covariances of their
+    columns, in two rounds, and nothing else; these add up, so that the result is that of all rows in one place,
+    whatever the partition. Three views of which features matter are fused: features that together align with the labels
+    predicted for all rows, features that nothing else replaces, and features that randomised trees split the labelled
+    rows by. `docs/sieve.md` derives them, `docs/selection-quality.md` measures them.
+
+    Parameters
+    ----------
+    n_features_to_select : int, None or "auto"
+        How many features to keep, a group counting once. `None` takes 40 % below 100 features, 30 % below 500, 20 %
+        below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labelled rows is within
+        one standard error of the lowest.
+    nominal : sequence of names or indices
+        Features whose values are codes (whole numbers): they are treated as one 0/1 column per code.
+    groups : sequence of sequences of names or indices
+        Features that are kept or left together, such as 0/1 columns that encode one variable.
+    ridge : float above 0
+        Penalty of the linear model of the labels, in units of a column's mean square.
+    n_trees : int
+        How many trees look at the labelled rows.
+    n_bootstraps : int
+        Over how many bootstraps of the labelled rows `stability_` is measured; 0 leaves it out.
+    screen : int
+        Above so many columns (or twice the number to select) only the most relevant ones are compared with each other;
+        the covariance matrix of all then exists nowhere.
+    on_bad_client : {"raise", "drop"}
+        End the run at a reply that breaks a rule, or start it anew without that client.
+    random_state : int, RandomState or None
+        Draws trees, bootstraps and folds; with an int (the default) the result is always the same.
+    max_message_bytes : int
+        Refuse larger messages.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,), larger is better; below 0 for features that were screened out
+    relevance_ : ndarray, how much the views think of a feature; adds up to 1 without groups
+    redundancy_ : ndarray, absolute correlation with the chosen feature most like it, other than itself
+    redundant_with_ : ndarray, the index of that feature, -1 where there is none
+    stability_ : ndarray, in which share of bootstraps the feature is chosen
+    ranks_ : dict, view -> rank of each feature by it, 1 is best
+    order_ : ndarray, feature indices, best first
+    ranking_ : ndarray, 1 for the best feature
+    support_ : ndarray, mask of the selected features
+    choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
+    transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
+    dropped_ : dict, client -> why it was dropped
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fedsieve import Sieve
+    >>> rng = np.random.default_rng(0)
+    >>> sites = [rng.random((40, 6)) for _ in range(3)]
+    >>> X = rng.random((30, 6))
+    >>> Y = np.column_stack([X[:, 1] > 0.5, X[:, 1] + X[:, 4] > 1])
+    >>> selector = Sieve(n_features_to_select=2).fit(X, Y, clients=sites)
+    >>> selector.get_support(indices=True)
+    array([1, 4])
+    >>> print(selector.explain()[0]["why"])
+    selected as 1st of 2: most relevant of all; chosen in 100 % of the bootstraps; nothing chosen is much like it.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | str | None = None,
+        *,
+        nominal: Sequence[Any] = (),
+        groups: Sequence[Sequence[Any]] = (),
+        ridge: float = 0.3,
+        n_trees: int = 200,
+        n_bootstraps: int = 20,
+        screen: int = 2000,
+        on_bad_client: str = "raise",
+        random_state: Any = 0,
+        max_message_bytes: int = 512_000_000,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.nominal = nominal
+        self.groups = groups
+        self.ridge = ridge
+        self.n_trees = n_trees
+        self.n_bootstraps = n_bootstraps
+        self.screen = screen
+        self.on_bad_client = on_bad_client
+        self.random_state = random_state
+        self.max_message_bytes = max_message_bytes
+
+    def explain(self) -> list[dict[str, Any]]:
+        """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame."""
+        check_is_fitted(self)
+        named = hasattr(self, "feature_names_in_")
+        names = [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
+        return in_words(self, names)
+
+    def _plan(self, features: tuple[str, ...], min_clients: int) -> SievePlan:
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31)
+        return SievePlan(
+            features,
+            n_features_to_select=self.n_features_to_select,
+            nominal=self._names("nominal", self.nominal, features),
+            groups=tuple(g if isinstance(g, str) else self._names("groups", g, features) for g in self.groups),
+            ridge=self.ridge,
+            n_trees=self.n_trees,
+            n_bootstraps=self.n_bootstraps,
+            screen=self.screen,
+            seed=int(seed),
+            on_bad_client=self.on_bad_client,
+            max_message_bytes=self.max_message_bytes,
+            min_clients=min_clients,
+        )
+
+    def _pool(self, X: Rows, labelled: Bool) -> Rows | None:
+        n_others = int((~labelled).sum())
+        if n_others == 1:
+            raise DataError("Sieve: one row of Y is -1 (unlabelled); a single row has no spread. Leave it out.")
+        return X[~labelled] if n_others else None
+
+    def _keep(self, selection: Selection) -> None:
+        assert isinstance(selection, SieveSelection)
+        self.redundancy_ = selection.redundancy
+        self.redundant_with_ = selection.redundant_with
+        self.stability_ = selection.stability
+        self.ranks_ = selection.ranks
+        self.choice_ = selection.choice
