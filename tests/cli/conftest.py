@@ -76,13 +76,15 @@ class Tables:
             table.to_parquet(path, index=False)
         return path
 
-    def select(self, *more: object, out: str = "result", clients: tuple[str, ...] = ()) -> list[object]:
-        """The arguments of a plain `fedsieve select`, its files replaced or more of them added."""
+    def select(
+        self, *more: object, out: str = "result", clients: tuple[str, ...] = (), method: str = "ssfmlfs"
+    ) -> list[object]:
+        """The arguments of a plain `fedsieve select` by one method, its files replaced or more of them added."""
         files = clients or (str(self["siteA.csv"]), str(self["siteB.parquet"]))
         named = [part for file in files for part in ("--client", file)]
         return [
             *("select", "--labeled", self["server.csv"], "--labels", "prefix:label_"),
-            *(*named, "--out", self[out], *more),
+            *(*named, "--out", self[out], "--method", method, "--alone", *more),
         ]
 
 

@@ -29,20 +29,53 @@ def test_it_shows_the_picture_the_cost_and_the_agreement(fedsieve, tmp_path):
         cost = rf"{wire} +│ +\d+ │ +[\d.]+ [kM]B │ +\d+(?:%| times) │ +\d+\.\d\d │"
         assert re.search(cost, result.out), result.out
     assert re.search(r"raw rows +│ +- │ +736\.3 kB │ +100% │", result.out)  # 1438 rows of 64 doubles
+    assert re.search(r"Sieve +│ +2 │ +[\d.]+ kB │ +\d+% │ +\d+\.\d\d │", result.out)
     assert "The three wire forms give the same order" in result.out
     assert re.search(r"\d+\.\d s in all\.", result.out)
     assert "round 3: pair sums of the features" in result.err
 
 
-def test_the_picture_has_the_rank_of_every_chosen_pixel_in_its_place(fedsieve, tmp_path):
-    result = fedsieve("demo", "--out", tmp_path, "-k", 12)
+@pytest.mark.parametrize(("method", "other"), [("sieve", "SSFMLFS"), ("ssfmlfs", "Sieve")])
+def test_both_pictures_have_the_rank_of_every_chosen_pixel_in_its_place(fedsieve, tmp_path, method, other):
+    result = fedsieve("demo", "--out", tmp_path, "-k", 12, "--method", method)
+    record, names = read(tmp_path), load_digits().feature_names
     lines = re.findall(r"^ (?:  ·| [ \d]\d){8}$", result.out, flags=re.MULTILINE)
-    assert len(lines) == 8
-    cells = [cell for line in lines for cell in line.split()]
-    names = load_digits().feature_names
-    shown = {int(cell): names[pixel] for pixel, cell in enumerate(cells) if cell != "·"}
-    assert [shown[rank] for rank in range(1, 13)] == order(tmp_path)[:12]
-    assert len(shown) == 12
+    assert len(lines) == 16
+    shown = []
+    for picture in (lines[:8], lines[8:]):
+        cells = [cell for line in picture for cell in line.split()]
+        ranked = {int(cell): names[pixel] for pixel, cell in enumerate(cells) if cell != "·"}
+        shown.append([ranked[rank] for rank in range(1, 13)])
+    assert record["method"].lower() == method
+    assert shown[0] == record["order"][:12]
+    ranks = record[f"rank_{other}"]
+    assert shown[1] == sorted(names, key=ranks.get)[:12]
+    assert f"{other} selects {len(set(shown[0]) & set(shown[1]))} of the same 12 features." in result.out
+
+
+def test_it_measures_what_the_choice_is_worth(fedsieve, tmp_path):
+    result = fedsieve("demo", "--out", tmp_path)
+    found = {name: float(value) for name, value in re.findall(r"│ (\S.*?) +│ +(0\.\d{3})", result.out)}
+    assert found["26 at random"] < found["26 by Sieve"] < 1
+    assert set(found) >= {"26 by SSFMLFS", "all 64"}
+
+
+def test_sieve_can_choose_the_number(fedsieve, tmp_path):
+    result = fedsieve("demo", "--out", tmp_path, "-k", "auto")
+    assert result.code == 0, result.err
+    record = read(tmp_path)
+    tried = {row["k"]: row for row in record["sizes_tried"]}
+    k = len(record["selected"])
+    lowest = min(row["ranking_loss"] for row in tried.values())
+    assert tried[k]["ranking_loss"] <= lowest + tried[k]["error"]
+    assert f"{k} by Sieve" in result.out
+    assert f"{k} by SSFMLFS" in result.out
+
+
+def test_an_unknown_method_is_refused(fedsieve, tmp_path):
+    result = fedsieve("demo", "--out", tmp_path / "demo", "--method", "pca")
+    assert (result.code, (tmp_path / "demo").exists()) == (2, False)
+    assert "--method must be one of 'sieve', 'ssfmlfs'; got 'pca'." in result.message
 
 
 def test_ranks_of_two_digits_keep_the_columns_straight():

@@ -79,7 +79,10 @@ def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, m
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--method", "PCA"], "the federation: method must be one of 'SSFMLFS', 'FMLFS', 'FedCMFS'; got 'PCA'."),
+        (
+            ["--method", "PCA"],
+            "the federation: method must be one of 'Sieve', 'SSFMLFS', 'FMLFS', 'FedCMFS'; got 'PCA'.",
+        ),
         (["--method", "FMLFS", "--wire", "statistics"], "[parameters] has unknown 'wire'."),
         (["--method", "FedCMFS", "--missing", "unrelated"], "[parameters] has unknown 'missing'."),
         (["--method", "FedCMFS", "--wire", "vectors"], "FedCMFS: wire must be one of 'statistics', 'tests'; got 'vect"),

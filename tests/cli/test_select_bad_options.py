@@ -49,7 +49,7 @@ def test_the_edges_of_lam_are_allowed(fedsieve, tables):
         assert fedsieve(*tables.select("--lam", lam, out=f"lam-{lam}")).code == 0
 
 
-@pytest.mark.parametrize("arguments", [["-k", "many"], ["--lam", "big"], ["--nonsense"]])
+@pytest.mark.parametrize("arguments", [["--seed", "many"], ["--lam", "big"], ["--nonsense"]])
 def test_what_typer_refuses_has_the_same_exit_code(fedsieve, tables, arguments):
     result = fedsieve(*tables.select(*arguments))
     assert result.code == 2

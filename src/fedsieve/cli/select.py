@@ -1,15 +1,20 @@
 """`fedsieve select`: files in, a selection out."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fedsieve.cli.console import out, say, warn
+from fedsieve.cli.counts import number_or_auto
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.ranking import cost_line, ranking_table
-from fedsieve.cli.sites import declared_ranges, leaks, read_sites
-from fedsieve.protocol import SSFMLFSPlan
+from fedsieve.cli.side_by_side import MOST_COMPARED, SIEVE, SSFMLFS, add_other_ranks, agreement_line, asked_and_other
+from fedsieve.cli.sites import Files, declared_ranges, leaks, read_sites
+from fedsieve.errors import FedSieveError
+from fedsieve.protocol import Plan
+from fedsieve.protocol.methods import METHODS
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.record import selection_record
@@ -20,7 +25,8 @@ EXAMPLE = """Rank features from files: one with labelled rows, two or more with 
 --client siteA.parquet --client siteB.csv -k 30 --out result/
 
 Columns are matched by name. Writes ranking.csv and selection.json (order,
-scores, relevance, radius, parameters, versions, transcript)."""
+scores, relevance, reasons, parameters, versions, transcript) of the method
+asked for, with the ranks by the other one beside them."""
 
 
 def select(
@@ -28,63 +34,109 @@ def select(
     labels: Annotated[str, typer.Option(help='Label columns: "y1,y2", "prefix:label_" or a Mulan XML file.')],
     client: Annotated[list[str], typer.Option(help="A client's rows: FILE, or NAME=FILE. Give at least two.")],
     output: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
-    k: Annotated[int | None, typer.Option("-k", help="How many features to select; default by their number.")] = None,
+    method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
+    k: Annotated[
+        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
+    ] = None,
+    alone: Annotated[bool, typer.Option(help="Run the method asked for only, not the other one beside it.")] = False,
     shared: Annotated[bool, typer.Option(help="Use the features that all files share instead of refusing.")] = False,
-    wire: Annotated[str, typer.Option(help="auto, matrices, statistics or vectors.")] = "auto",
-    relation: Annotated[str, typer.Option(help="distance (the paper) or similarity.")] = "distance",
-    irrelevant: Annotated[str, typer.Option(help="least or nonnegative.")] = "least",
-    decisions: Annotated[str, typer.Option(help="crisp or soft.")] = "crisp",
-    ranges: Annotated[str, typer.Option(help="federated, local, or a CSV file: feature,low,high.")] = "federated",
-    spread: Annotated[str, typer.Option(help="pooled or mean.")] = "pooled",
-    missing: Annotated[str, typer.Option(help="error or unrelated.")] = "error",
-    constant: Annotated[str, typer.Option(help="last or keep.")] = "last",
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
-    lam: Annotated[float, typer.Option(help="Radius = deviation / lam; 0.4 to 2.")] = 1.2,
-    neighbors: Annotated[int, typer.Option(help="Rows with unlike labels per labelled row.")] = 3,
-    damping: Annotated[float, typer.Option(help="Share of a score that comes along the edges.")] = 0.85,
+    group: Annotated[
+        list[str] | None, typer.Option(help="Sieve: features selected together, a,b,c. May be given again.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Sieve: of its trees, folds and bootstraps.")] = 0,
+    wire: Annotated[str, typer.Option(help="SSFMLFS: auto, matrices, statistics or vectors.")] = "auto",
+    relation: Annotated[str, typer.Option(help="SSFMLFS: distance (the paper) or similarity.")] = "distance",
+    irrelevant: Annotated[str, typer.Option(help="SSFMLFS: least or nonnegative.")] = "least",
+    decisions: Annotated[str, typer.Option(help="SSFMLFS: crisp or soft.")] = "crisp",
+    ranges: Annotated[
+        str, typer.Option(help="SSFMLFS: federated, local, or a CSV file: feature,low,high.")
+    ] = "federated",
+    spread: Annotated[str, typer.Option(help="SSFMLFS: pooled or mean.")] = "pooled",
+    missing: Annotated[str, typer.Option(help="error; SSFMLFS: or unrelated.")] = "error",
+    constant: Annotated[str, typer.Option(help="SSFMLFS: last or keep.")] = "last",
+    lam: Annotated[float, typer.Option(help="SSFMLFS: radius = deviation / lam; 0.4 to 2.")] = 1.2,
+    neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labelled row.")] = 3,
+    damping: Annotated[float, typer.Option(help="SSFMLFS: share of a score that comes along the edges.")] = 0.85,
     on_bad_client: Annotated[str, typer.Option(help="raise or drop.")] = "raise",
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
 ) -> None:
     """Rank features from files; the help text is EXAMPLE."""
+    asked, other = asked_and_other(method)
     if not force:
         refuse_to_overwrite(output)
     data = read_sites(labeled, labels, client, shared=shared)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labelled rows: a label among the features?")
-    plan = SSFMLFSPlan(
-        data.features,
-        n_features_to_select=k,
-        lam=lam,
-        n_neighbors=neighbors,
-        damping=damping,
-        relation=relation,
-        irrelevant=irrelevant,
-        decisions=decisions,
-        ranges=declared_ranges(ranges),
-        spread=spread,
-        wire=wire,
-        missing=missing,
-        constant=constant,
-        nominal=tuple(name.strip() for name in nominal.split(",") if name.strip()),
-        on_bad_client=on_bad_client,
-    )
+    for_all: dict[str, Any] = {"missing": missing, "nominal": _split(nominal), "on_bad_client": on_bad_client}
+    own: dict[str, dict[str, Any]] = {
+        SIEVE: {"groups": tuple(_split(names) for names in group or ()), "seed": seed},
+        SSFMLFS: {
+            "lam": lam,
+            "n_neighbors": neighbors,
+            "damping": damping,
+            "relation": relation,
+            "irrelevant": irrelevant,
+            "decisions": decisions,
+            "ranges": declared_ranges(ranges),
+            "spread": spread,
+            "wire": wire,
+            "constant": constant,
+        },
+    }
+
+    def plan(name: str, n_features: int | str | None) -> Plan:
+        of_method: Callable[..., Plan] = METHODS[name].plan
+        return of_method(data.features, n_features_to_select=n_features, **for_all, **own[name])
+
+    main = plan(asked, None if k is None else number_or_auto(k))
     prepare_kernels()
-    with Rounds() as rounds:
-        outcome = in_process.select(plan, data.labelled, data.sites, rounds.watch)
-    record = selection_record(plan, outcome, list(data.labels))
+    record = _run(main, data)
+    beside = None if alone else _beside(other, lambda: plan(other, _as_many(record, len(data.features))), data)
+    if beside is not None:
+        add_other_ranks(record, beside)
     write_selection(record, output)
-    _show(record, output)
+    _show(record, beside, output)
 
 
 select.__doc__ = EXAMPLE
 
 
-def _show(record: dict[str, Any], output: Path) -> None:
+def _run(plan: Plan, data: Files) -> dict[str, Any]:
+    with Rounds() as rounds:
+        outcome = in_process.select(plan, data.labelled, data.sites, rounds.watch)
+    return selection_record(plan, outcome, list(data.labels))
+
+
+def _beside(name: str, plan: Callable[[], Plan], data: Files) -> dict[str, Any] | None:
+    """What the other method finds; it is there to be compared with, so that its troubles stop nothing."""
+    if len(data.features) > MOST_COMPARED:
+        say(f"Not compared with {name}: more than {MOST_COMPARED} features.")
+        return None
+    try:
+        return _run(plan(), data)
+    except FedSieveError as error:
+        warn(f"not compared with {name}: {error}")
+        return None
+
+
+def _as_many(record: dict[str, Any], n_features: int) -> int:
+    """The other method keeps as many features; a group that Sieve counts once may be more."""
+    return min(len(record["selected"]), n_features)
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(",") if name.strip())
+
+
+def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -> None:
     for name, reason in record["dropped"].items():
         warn(f"went on without client {name!r}: {reason}")
-    for site, n_clipped in record["n_clipped"].items():
+    for site, n_clipped in record.get("n_clipped", {}).items():
         if n_clipped:
             warn(f"{n_clipped} values of {site!r} lay outside the declared ranges and were clipped.")
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if beside is not None:
+        say(agreement_line(record, beside))
     say(cost_line(record))
-    say(f"Selected {len(record['selected'])} features; the result is in {output}.")
+    say(f"Selected {len(record['selected'])} features by {record['method']}; the result is in {output}.")

@@ -10,20 +10,22 @@ from fedsieve.atomic import write_atomically
 from fedsieve.errors import extra_needed
 
 
-def draw_pixels(images: Float, ranks: dict[int, int], path: Path, title: str) -> None:
-    """Write a PNG: left the mean of `images` (n, side * side), right the chosen pixels (index -> rank, 1 is best)."""
+def draw_pixels(images: Float, ranks: dict[str, dict[int, int]], path: Path, title: str) -> None:
+    """Write a PNG: the mean of `images` (n, side * side), then per method its pixels (index -> rank, 1 is best)."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise extra_needed("drawing the picture", "matplotlib", "report") from None
     side = int(np.sqrt(images.shape[1]))
     mean = images.mean(axis=0).reshape(side, side)
-    figure = Figure(figsize=(8.4, 4.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.imshow(mean, cmap="gray_r")
-    left.set_title("mean of all images", fontsize=10)
-    _draw_ranks(right, mean, ranks, side)
-    for axes in (left, right):
+    figure = Figure(figsize=(4.2 * (1 + len(ranks)), 4.9), layout="constrained")
+    first, *others = figure.subplots(1, 1 + len(ranks))
+    first.imshow(mean, cmap="gray_r")
+    first.set_title("mean of all images", fontsize=10)
+    for axes, (method, of_pixel) in zip(others, ranks.items(), strict=True):
+        _draw_ranks(axes, mean, of_pixel, side)
+        axes.set_title(f"{method}: rank of each chosen pixel", fontsize=10)
+    for axes in (first, *others):
         axes.set_xticks(range(side))
         axes.set_yticks(range(side))
         axes.tick_params(length=0, labelsize=8)
@@ -43,4 +45,3 @@ def _draw_ranks(axes: Any, mean: Float, ranks: dict[int, int], side: int) -> Non
         row, column = divmod(index, side)
         color = "white" if rank <= 0.6 * len(ranks) else "black"  # the worse ranks are light
         axes.text(column, row, rank, ha="center", va="center", color=color, fontsize=9, fontweight="bold")
-    axes.set_title("chosen pixels and their rank (1 is best)", fontsize=10)

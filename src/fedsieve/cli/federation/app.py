@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fedsieve.cli.counts import number_or_auto
 from fedsieve.errors import extra_needed
 
 app = typer.Typer(
@@ -28,8 +29,12 @@ def init(
         str, typer.Option(help='Label columns of it: "y1,y2", "prefix:label_" or a Mulan XML file.')
     ] = "",
     address: Annotated[str, typer.Option(help="host:port where sites reach the server.")] = "127.0.0.1:9443",
-    method: Annotated[str, typer.Option(help="SSFMLFS, or FMLFS or FedCMFS, whose sites hold labels too.")] = "SSFMLFS",
-    k: Annotated[int | None, typer.Option("-k", help="How many features to select; default by their number.")] = None,
+    method: Annotated[
+        str, typer.Option(help="Sieve, SSFMLFS, or FMLFS or FedCMFS, whose sites hold labels too.")
+    ] = "SSFMLFS",
+    k: Annotated[
+        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
+    ] = None,
     wire: Annotated[
         str | None, typer.Option(help="SSFMLFS: auto, matrices, statistics, vectors. FedCMFS: statistics, tests.")
     ] = None,
@@ -48,7 +53,7 @@ def init(
 
     Without --schema, federation.toml is a template with marked places; fill them in, then run 'pack'.
     """
-    parameters = {"n_features_to_select": k, "wire": wire, "missing": missing}
+    parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
     rounds = {"min_clients": min_clients, "timeout_seconds": timeout}
     _room("founding").init(
         output,

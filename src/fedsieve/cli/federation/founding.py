@@ -8,6 +8,7 @@ from fedsieve.cli.sites import declared_ranges
 from fedsieve.datasets.files import read_table
 from fedsieve.datasets.label_columns import label_columns
 from fedsieve.errors import ParameterError
+from fedsieve.protocol.methods import METHODS
 from fedsieve.runtimes.deployment import founding
 from fedsieve.runtimes.deployment.agreement import parse_agreement
 from fedsieve.runtimes.deployment.agreement_text import agreement_text
@@ -41,7 +42,7 @@ def init(
         label_names,
         ranges=declared_ranges(ranges),
         nominal=_split(nominal),
-        method=method,
+        method=next((known for known in METHODS if known.lower() == method.lower()), method),
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds=rounds,
         privacy=privacy,
