@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.speed import learning, pair_sums, whole_selection
+from benchmarks.speed import learning, pair_sums, sieve, whole_selection
 from fedsieve.kernels import thread_count, warm_up
 from fedsieve.versions import versions
 
@@ -20,12 +20,15 @@ def main() -> None:
     ratios = [*pair_sums.continuous_table(), *pair_sums.binary_table()]
     whole = whole_selection.rows()
     judges = {"ratios": [*learning.classifier_table(), *learning.metrics_table()], "whole": learning.whole_rows()}
+    of_sieve = {"ratios": sieve.trees_table(), "whole": sieve.whole_rows()}
     console.print(_ratio_table("pair sums", ratios))
     console.print(_whole_table("whole selection, statistics", whole))
     console.print(_ratio_table("learning", judges["ratios"]))
     console.print(_whole_table("learning, fit and predict", judges["whole"]))
+    console.print(_ratio_table("trees", of_sieve["ratios"]))
+    console.print(_whole_table("Sieve", of_sieve["whole"]))
     machine = {"machine": platform.machine(), "system": platform.system(), "threads": thread_count(), **versions()}
-    results = {"machine": machine, "ratios": ratios, "whole": whole, "learning": judges}
+    results = {"machine": machine, "ratios": ratios, "whole": whole, "learning": judges, "sieve": of_sieve}
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     console.print(f"Kept in {RESULTS.relative_to(Path.cwd())}.")
 
