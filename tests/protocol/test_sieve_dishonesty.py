@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.errors import ProtocolError
-from fedsieve.protocol import Client
+from fedsieve.protocol import Client, Site
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
 from fedsieve.runtimes import in_process
@@ -334,3 +334,13 @@ def test_weights_whose_sum_hardly_varies_at_a_site_are_no_reason_to_refuse(seed,
     site = replace(SITES["site-1"], features=names, X=0.5 + np.outer(place, line))
     reply = Client(site).answer(request)
     assert why_refused(request, reply, Expected((), False, 400)) is None
+
+
+def test_codes_outside_the_range_it_named_are_a_contradiction():
+    columns, wide = m.Columns(("a",), ("a",), "error"), m.Scaling(np.array([1.0]), np.array([3.0]))
+    named = m.Ranges(4, ("a",), np.array([1.0]), np.array([2.0]))
+    expected = Expected(("a",), may_miss=False, n_rows=4, before=(m.AskRanges(columns), named))
+    asked = m.AskScaledCovariances(columns, wide)
+    for codes, reason in (([1, 2, 1, 2], None), ([1, 2, 1, 3], "sent counts of codes that contradict its ranges.")):
+        reply = Client(Site(("a",), np.array(codes, dtype=float)[:, None])).answer(asked)
+        assert why_refused(asked, reply, expected) == reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from fedsieve.errors import DataError, FedSieveError, ProtocolError
+from fedsieve.errors import DataError, ProtocolError
 from fedsieve.protocol import Client, Site
 from fedsieve.protocol import encoding as encoding_module
 from fedsieve.protocol import messages as m
@@ -206,8 +206,10 @@ def test_bad_codes_of_a_client_are_named_by_column_and_way_out(code, says, scree
     case = sieve_example()
     tables = thirds(case)
     tables["site-1"][5, 3] = code
-    with pytest.raises(FedSieveError, match=f"(^Sieve|^client 'site-1'): {says}"):
+    with pytest.raises(ProtocolError, match=f"^client 'site-1': {says}"):
         case.select(tables, screen=screen, n_features_to_select=1)
+    found = case.select(tables, screen=screen, n_features_to_select=1, on_bad_client="drop")
+    assert list(found.dropped) == ["site-1"]
 
 
 @asks

@@ -68,6 +68,10 @@ def encoded_of_ranges(
     encoding = encoding_of(request)
     place = {name: index for index, name in enumerate(ranges.features)}
     names = tuple(name for name, coded in zip(request.columns.features, encoding.nominal, strict=True) if not coded)
+    of_code = [place[request.columns.features[feature]] for feature in encoding.owner]
+    foreign = (encoding.code < ranges.low[of_code]) | (encoding.code > ranges.high[of_code])  # never of a number (NaN)
+    if np.any(encoded_moments(reply)[0][foreign] != 0):
+        yield "sent counts of codes that contradict its ranges."
     wanted = [place[name] for name in names]
     own = m.Ranges(ranges.n_rows, names, ranges.low[wanted], ranges.high[wanted])
     mean, m2 = (values[np.isnan(encoding.code)] for values in encoded_moments(reply))

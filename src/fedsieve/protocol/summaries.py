@@ -48,7 +48,7 @@ def check_ranges_hold(low: Float, high: Float, X: Rows) -> None:
     """Refuse ranges that do not hold a site's own values: with edges of its choice a server could count values."""
     own = ranges_of(X, ())
     if low.shape != own.low.shape or high.shape != own.high.shape:
-        raise ProtocolError(f"was sent {len(low)} and {len(high)} ends of ranges for {len(own.low)} columns.")
+        raise ProtocolError(f"was sent {low.size} and {high.size} ends of ranges for {len(own.low)} columns.")
     if not np.all((low >= -LARGEST) & (low <= own.low) & (own.high <= high) & (high <= LARGEST)):
         raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
 

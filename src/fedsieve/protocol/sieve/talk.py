@@ -8,7 +8,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.cohort import Cohort, Talk
+from fedsieve.protocol.cohort import BadReplyError, Cohort, Talk
 from fedsieve.protocol.encoding import Encoding
 from fedsieve.protocol.plan import Labelled
 from fedsieve.protocol.scaled_answers import scaled_covariances_of
@@ -24,7 +24,9 @@ def select_by_views(plan: SievePlan, labelled: Labelled, cohort: Cohort) -> Talk
         raise DataError(f"{plan.method}: no label varies over the {len(labelled.Y)} labelled rows; nothing to learn.")
     columns = m.Columns(plan.features, plan.nominal, plan.missing)
     own_ranges = ranges_of(labelled.X, plan.features)
-    ranges: m.Ranges = reduce(add, (yield from cohort.ask(m.AskRanges(columns))), own_ranges)
+    replies: list[m.Ranges] = yield from cohort.ask(m.AskRanges(columns))
+    _check_codes(columns, dict(zip(cohort.clients, replies, strict=True)))
+    ranges = reduce(add, replies, own_ranges)
     encoding, table = _encoded(plan, columns, m.Scaling(ranges.low, ranges.high), labelled)
     kept, screening = np.arange(len(plan.features)), None
     if len(encoding.names) > plan.n_compared:
@@ -46,6 +48,18 @@ def select_by_views(plan: SievePlan, labelled: Labelled, cohort: Cohort) -> Talk
         screening,
         dict(cohort.n_rows),
     )
+
+
+def _check_codes(columns: m.Columns, replies: dict[str, m.Ranges]) -> None:
+    """A client whose codes cannot be encoded is the one to be named, or dropped."""
+    bad = {}
+    for client, ranges in replies.items() if columns.nominal else ():
+        try:
+            Encoding.of(columns, m.Scaling(ranges.low, ranges.high))
+        except DataError as error:
+            bad[client] = str(error)
+    if bad:
+        raise BadReplyError(bad)
 
 
 def _encoded(plan: SievePlan, columns: m.Columns, scaling: m.Scaling, labelled: Labelled) -> tuple[Encoding, Float]:
