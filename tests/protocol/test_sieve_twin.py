@@ -161,7 +161,7 @@ def two_sites(seed: int, n_labelled: int, n_values: int) -> Federation:
     return Federation(clients, X, rng.integers(0, 2, (n_labelled, 3)))
 
 
-@pytest.mark.parametrize("seed", [30, 44, 45, 69, 149, 206])
+@pytest.mark.parametrize("seed", [18, 30, 34, 149, 225])
 def test_losses_that_are_equal_but_for_the_last_digit_are_equal(seed):
     """Two numbers of features have the same loss, or one is exactly one standard error above the lowest."""
     case = Case(two_sites(seed, n_labelled=18, n_values=2))
