@@ -63,7 +63,7 @@ def test_exactly_the_kinds_of_request_that_were_agreed_on_are_answered(plan, agr
     policy = Policy(plan)
     assert policy.kinds == agreed
     names = ", ".join(kind.__name__ for kind in agreed)
-    for kind, request in requests(plan).items():
+    for kind, request in requests(plan, FEATURES[: plan.n_compared]).items():
         if kind in agreed:
             policy.check(request, 10)
         else:
@@ -163,3 +163,12 @@ def test_of_numbers_that_can_be_compared_two_messages_leave_a_site():
     assert told["Covariances"] == (
         "the number of rows, means of 4 columns and sums of products of each two: averages, spreads and correlations"
     )
+
+
+def test_covariances_of_more_columns_than_are_compared_are_refused():
+    policy = Policy(SievePlan(FEATURES, n_features_to_select=1, screen=3))
+    too_many = requests(policy.plan)[m.AskScaledCovariances]
+    assert refused(policy, too_many) == ("was asked for covariances of 4 columns; agreed: at most 3 (screen).")
+    policy.check(requests(policy.plan, FEATURES[1:])[m.AskScaledCovariances], 10)
+    whole = Policy(SievePlan(FEATURES, n_features_to_select=1, screen=3, groups=(FEATURES,)))
+    whole.check(too_many, 10)

@@ -1,5 +1,6 @@
 """What a site agreed to when it agreed to Sieve."""
 
+from fedsieve.errors import ProtocolError
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.sieve.plan import SievePlan
 
@@ -12,7 +13,11 @@ def requests(plan: SievePlan) -> tuple[type[m.Request], ...]:
 
 
 def check_request(plan: SievePlan, request: m.Request) -> None:
-    """Any of its columns may be asked for; which are wide is known only once the ranges are."""
+    """Raise `ProtocolError` where covariances of more columns are asked for than are compared; a group stays whole."""
+    most = max([plan.n_compared, *map(len, plan.groups)])
+    if isinstance(request, m.AskScaledCovariances) and len(request.columns.features) > most:
+        n_columns = len(request.columns.features)
+        raise ProtocolError(f"was asked for covariances of {n_columns} columns; agreed: at most {most} (screen).")
 
 
 def check_answer(plan: SievePlan, reply: m.Reply) -> None:
