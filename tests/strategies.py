@@ -44,7 +44,7 @@ def with_gaps(X: np.ndarray, seed: int, share: float = 0.15) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Federation:
-    """Unscaled rows of several clients, and the server's labelled rows."""
+    """Unscaled rows of several clients, and the server's labeled rows."""
 
     clients: dict[str, np.ndarray]
     X: np.ndarray
@@ -59,35 +59,35 @@ class Federation:
 def federations(draw: st.DrawFn, max_clients: int = 4) -> Federation:
     """Random rows, some features being copies, mirror images or shifts of others, dealt out to server and clients."""
     sizes = draw(st.lists(st.integers(2, 12), min_size=2, max_size=max_clients))
-    n_labelled = draw(st.integers(5, 12))
-    n_rows = sum(sizes) + n_labelled
+    n_labeled = draw(st.integers(5, 12))
+    n_rows = sum(sizes) + n_labeled
     X = np.stack([draw(columns(n_rows)) for _ in range(draw(st.integers(2, 5)))], axis=1)
     copied = draw(st.lists(st.tuples(st.integers(0, X.shape[1] - 1), st.sampled_from([1.0, -1.0, 4.0])), max_size=3))
     X = np.hstack([X, *(factor * X[:, [p]] + 0.5 for p, factor in copied)])
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     X = X[:, rng.permutation(X.shape[1])]
-    Y = rng.integers(0, 2, (n_labelled, draw(st.integers(2, 5))))
+    Y = rng.integers(0, 2, (n_labeled, draw(st.integers(2, 5))))
     edges = np.cumsum([0, *sizes])
     clients = {f"c{i}": X[a:b] for i, (a, b) in enumerate(pairwise(edges))}
     return Federation(clients, X[edges[-1] :], Y)
 
 
 @st.composite
-def partly_labelled(
-    draw: st.DrawFn, min_labelled: int = 1, ties: bool = True, max_rows: int = 20, max_features: int = 28
+def partly_labeled(
+    draw: st.DrawFn, min_labeled: int = 1, ties: bool = True, max_rows: int = 20, max_features: int = 28
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """X on [0, 1] with more or fewer features than rows, labels of all rows, and which of them may be seen.
 
     With `ties`, values may be multiples of 1/8: distances of rows are then exact, and many of them equal.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_rows, n_features = draw(st.integers(max(2, min_labelled), max_rows)), draw(st.integers(1, max_features))
+    n_rows, n_features = draw(st.integers(max(2, min_labeled), max_rows)), draw(st.integers(1, max_features))
     n_steps = draw(st.sampled_from([0, 1, 8] if ties else [0]))
     X = rng.integers(0, n_steps + 1, (n_rows, n_features)) / n_steps if n_steps else rng.random((n_rows, n_features))
     X[0], X[-1] = 0.0, 1.0  # so that scaling changes nothing
     if draw(st.booleans()):
         X[:, draw(st.integers(0, n_features - 1))] = 0.0
     Y = rng.integers(0, 2, (n_rows, draw(st.integers(2, 4)))).astype(float)
-    labelled = np.zeros(n_rows, dtype=bool)
-    labelled[rng.permutation(n_rows)[: draw(st.integers(min_labelled, n_rows))]] = True
-    return X, Y, labelled
+    labeled = np.zeros(n_rows, dtype=bool)
+    labeled[rng.permutation(n_rows)[: draw(st.integers(min_labeled, n_rows))]] = True
+    return X, Y, labeled

@@ -34,7 +34,7 @@ def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> Serve
     folder = found(
         place / "federation", agreement_text("bench", address, names, features, ["l0", "l1"]), names, address
     )
-    folder.write_labelled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))
+    folder.write_labeled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))
     for name in names:
         folder.site(name).write_rows(tuple(features), rng.normal(size=(n_rows, n_features)))
     return folder
@@ -89,7 +89,7 @@ def thousand_features(place: Path) -> dict[str, float]:
     counted = sum(entry["n_bytes"] for entry in record["transcript"])
     features = folder.agreement().plan.features
     tables = {name: Site(features, folder.site(name).rows().X) for name in folder.agreement().sites}
-    here = in_process.select(SSFMLFSPlan(features, on_bad_client="drop"), folder.labelled(), tables)
+    here = in_process.select(SSFMLFSPlan(features, on_bad_client="drop"), folder.labeled(), tables)
     assert list(record["scores"].values()) == list(here.selection.scores), "the network changed the result"
     sent = sum(wire.n_bytes.values())
     print(f"1000 features: transcript {counted:,} bytes, on the wire {dict(wire.n_bytes)}, memory {memory.megabytes}")

@@ -34,7 +34,7 @@ def _mlknn() -> MLkNN:
 
 
 def _logistic() -> OneVsRestClassifier:
-    # Columns are divided by their deviations, not centred, which the intercept makes up for: sparse ones stay sparse.
+    # Columns are divided by their deviations, not centered, which the intercept makes up for: sparse ones stay sparse.
     scaler = StandardScaler(with_mean=False)
     return make_pipeline(scaler, OneVsRestClassifier(LogisticRegression(solver="newton-cholesky")))
 

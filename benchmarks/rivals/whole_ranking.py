@@ -13,7 +13,7 @@ SUPERVISED_SECONDS = {"emotions": 30.0, "cal500": 30.0, "yeast": 30.0, "enron": 
 GRMFS_SECONDS = {**SUPERVISED_SECONDS, "corel5k": 600.0}
 OTHER_SECONDS = 120.0  # semi-supervised and federated methods, each dataset
 MEGABYTES = 4000.0
-TRAIN, LABELLED, N_CLIENTS = 0.7, 0.2, 10
+TRAIN, LABELED, N_CLIENTS = 0.7, 0.2, 10
 
 
 def rows() -> list[dict]:
@@ -56,10 +56,10 @@ def given(entry, X: np.ndarray, Y: np.ndarray) -> dict:
     """What a method is given of the training rows: all of them, a share with labels, or ten unlike clients."""
     from fedsieve import partition
 
-    labelled, others = partition.labelled_split(Y, LABELLED, 0)
+    labeled, others = partition.labeled_split(Y, LABELED, 0)
     if entry.federated:
         parts = [others[part] for part in partition.dirichlet(Y[others], N_CLIENTS, 0.5, 0)]
-        return {"X": X[labelled], "Y": Y[labelled], "clients": [(X[part], Y[part]) for part in parts]}
+        return {"X": X[labeled], "Y": Y[labeled], "clients": [(X[part], Y[part]) for part in parts]}
     if entry.supervision == "semi-supervised":
         Y = Y.copy()
         Y[others] = -1

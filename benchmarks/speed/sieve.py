@@ -16,7 +16,7 @@ WIDTHS = {"10": 5.0, "20000": 120.0}  # features -> seconds
 
 
 def trees_table() -> list[dict]:
-    """200 trees on the labelled rows of the shapes of Emotions, Yeast and Corel5k."""
+    """200 trees on the labeled rows of the shapes of Emotions, Yeast and Corel5k."""
     rng = np.random.default_rng(0)
     rows = []
     for name, n_rows, n_features, n_labels, density in (

@@ -62,10 +62,10 @@ def columns_differ(owner: str, missing: Sequence[str], extra: Sequence[str], way
     """List the columns by which a table departs from the expected ones.
 
     >>> print(columns_differ("client 'b'", ["age"], ["id"], "Give every site the same columns."))
-    client 'b' has other columns than the labelled rows (missing: 'age'; extra: 'id'). Give every site the same columns.
+    client 'b' has other columns than the labeled rows (missing: 'age'; extra: 'id'). Give every site the same columns.
     """
     parts = [f"{word}: {listed(names)}" for word, names in (("missing", missing), ("extra", extra)) if names]
-    return DataError(f"{owner} has other columns than the labelled rows ({'; '.join(parts)}). {way_out}")
+    return DataError(f"{owner} has other columns than the labeled rows ({'; '.join(parts)}). {way_out}")
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

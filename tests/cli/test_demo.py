@@ -117,7 +117,7 @@ def test_the_seed_decides_the_order_and_it_can_be_run_again(fedsieve, tmp_path):
     assert fedsieve("demo", "--out", tmp_path, "--seed", 1).code == 0
     again = read(tmp_path)
     assert again["order"] == first["order"] != other["order"]
-    assert first["relevance"] != other["relevance"]  # other labelled rows
+    assert first["relevance"] != other["relevance"]  # other labeled rows
     assert first["n_rows"] != other["n_rows"]  # other clients
 
 

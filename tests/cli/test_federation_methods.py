@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fedsieve.cli.federation.tables import read_labelled, read_rows
+from fedsieve.cli.federation.tables import read_labeled, read_rows
 from fedsieve.errors import DataError
 from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, SSFMLFSPlan
 from fedsieve.runtimes.deployment.agreement import parse_agreement
@@ -116,7 +116,7 @@ def test_join_refuses_a_table_without_the_labels(fedsieve, tables, site):
 
 
 def test_join_shows_what_will_leave_before_it_asks(fedsieve, tables, site, site_table):
-    file = tables.save("labelled.csv", site_table)
+    file = tables.save("labeled.csv", site_table)
     result = fedsieve("federation", "join", site.path, "--data", file)
     assert result.code != 0
     assert "did not consent: nobody is there to ask" in result.message
@@ -127,14 +127,14 @@ def test_join_shows_what_will_leave_before_it_asks(fedsieve, tables, site, site_
 
 @methods
 def test_a_site_s_rows_and_labels_are_read_in_the_agreement_s_order(tables, site_table, method):
-    X, Y = read_rows(tables.save("labelled.csv", site_table), agreement(tables, method))
+    X, Y = read_rows(tables.save("labeled.csv", site_table), agreement(tables, method))
     assert_array_equal(X, site_table[list(tables.features)].to_numpy(float))
     assert_array_equal(Y, site_table[list(tables.labels)].to_numpy(float))
     assert Y.dtype == np.float64
 
 
 def test_where_sites_need_no_labels_none_are_read(tables, site_table):
-    _, Y = read_rows(tables.save("labelled.csv", site_table), agreement(tables, "SSFMLFS"))
+    _, Y = read_rows(tables.save("labeled.csv", site_table), agreement(tables, "SSFMLFS"))
     assert Y is None
 
 
@@ -142,7 +142,7 @@ def test_where_sites_need_no_labels_none_are_read(tables, site_table):
 def test_the_server_s_single_label_stays_one(tables, method):
     one = tables.server.drop(columns=["label_b", "label_c"])
     text = agreement_text("f", "h:1", ["a", "b"], list(tables.features), ["label_a"], method=method)
-    assert read_labelled(tables.save("one.csv", one), parse_agreement(text)).Y.shape == (18, 1)
+    assert read_labeled(tables.save("one.csv", one), parse_agreement(text)).Y.shape == (18, 1)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_server_s_single_label_stays_one(tables, method):
         ({"label_c": [-1] * 12}, "label 'label_c' must be 0 or 1; got -1 in data row 1 and in 11 others."),
         ({"age": [None] + [1.0] * 11}, "1 missing (NaN) value in column 'age'."),
     ],
-    ids=["2", "missing label", "unlabelled", "missing value"],
+    ids=["2", "missing label", "unlabeled", "missing value"],
 )
 def test_bad_values_in_a_site_s_table_are_named_with_file_and_place(tables, site_table, change, said):
     file = tables.save("bad.csv", site_table.assign(**change))

@@ -62,7 +62,7 @@ def test_no_shared_feature(refusal, tables):
     tables.save("other.csv", pd.DataFrame({"height": [1, 2], "id": [3, 4]}))
     for more in ([], ["--shared"]):
         message = refusal(*more, clients=with_client(tables, "other.csv"))
-        assert message.startswith(f"client 'other' ({tables['other.csv']}) shares no feature with the labelled rows")
+        assert message.startswith(f"client 'other' ({tables['other.csv']}) shares no feature with the labeled rows")
         assert "it has 'height', 'id', they have 'age', 'weight [kg]'" in message
 
 
@@ -77,7 +77,7 @@ def test_missing_and_extra_columns_are_listed(refusal, tables):
     other = tables.clients["siteA"].rename(columns={"dose": "dosis"}).drop(columns="age")
     tables.save("other.csv", other)
     assert refusal(clients=with_client(tables, "other.csv")) == (
-        f"client 'other' ({tables['other.csv']}) has other columns than the labelled rows (missing: 'age', 'dose'; "
+        f"client 'other' ({tables['other.csv']}) has other columns than the labeled rows (missing: 'age', 'dose'; "
         "extra: 'dosis'). Give every site the same columns, or use --shared to work with those that all have."
     )
 
@@ -104,7 +104,7 @@ def test_values_that_are_not_finite_are_counted_by_column(refusal, tables, value
     server = tables.server.copy()
     server.loc[server.index[:2], "dose"] = value
     tables.save("server.csv", server)
-    assert refusal().startswith(f"the labelled rows have 2 {what} values in column 'dose'.")
+    assert refusal().startswith(f"the labeled rows have 2 {what} values in column 'dose'.")
 
 
 def test_infinite_values_are_refused_where_missing_ones_are_not(refusal, tables):

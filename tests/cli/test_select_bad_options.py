@@ -27,7 +27,7 @@ def refusal(fedsieve, tables):
         (["--lam", "nan"], "lam must be in [0.4, 2]; got nan."),
         (["--damping", 1], "damping must be in [0, 1); got 1.0."),
         (["--neighbors", 0], "n_neighbors must be a whole number of at least 1; got 0."),
-        (["--neighbors", 18], "n_neighbors must be below the number of labelled rows, 18; got 18."),
+        (["--neighbors", 18], "n_neighbors must be below the number of labeled rows, 18; got 18."),
         (["--nominal", "age,zip"], "nominal names no such feature: 'zip'."),
         (["--wire", "pigeon"], "wire must be one of 'auto', 'matrices', 'statistics', 'vectors'; got 'pigeon'."),
         (["--relation", "x"], "relation must be one of 'distance', 'similarity'; got 'x'."),

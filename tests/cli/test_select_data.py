@@ -97,7 +97,7 @@ def test_a_feature_identical_to_a_label_is_a_warning(fedsieve, tables, labels):
     assert result.code == 0, result.err
     warnings = [line for line in result.err.splitlines() if line.startswith("Warning: ")]
     assert len(warnings) == 1
-    assert "feature 'outcome' is identical to label 'label_b' on the labelled rows" in warnings[0]
+    assert "feature 'outcome' is identical to label 'label_b' on the labeled rows" in warnings[0]
     assert "outcome" in order(tables)
 
 

@@ -32,7 +32,7 @@ def mixed(request):
         "sixteen": rows % 16,
         "gap": np.where(rows == 3, np.nan, rows % 2),
         "bit": rows % 2,
-        "colour": rows % 3,
+        "color": rows % 3,
         "zero": 0 * rows,
         "three": 0 * rows + 3,
         "lone": np.where(rows == 5, 4, np.nan),
@@ -40,7 +40,7 @@ def mixed(request):
     }
     labels = {"a": rows < 10, "b": rows < 30, "never": rows < 0}
     train, test = rows[:25], rows[25:]
-    return dataset(columns, labels, ("colour",), request.param, train=train, test=test, source="S", files=("f",))
+    return dataset(columns, labels, ("color",), request.param, train=train, test=test, source="S", files=("f",))
 
 
 def test_the_numbers(mixed):

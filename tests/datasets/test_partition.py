@@ -1,4 +1,4 @@
-"""Rows spread over clients, and the server's labelled share: complete, seeded, as uneven or even as promised."""
+"""Rows spread over clients, and the server's labeled share: complete, seeded, as uneven or even as promised."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_dirichlet_needs_enough_rows_and_a_client(n_clients, n_rows):
         partition.dirichlet(np.ones((n_rows, 1)), n_clients)
 
 
-@pytest.mark.parametrize("split", [partition.dirichlet, lambda Y: partition.labelled_split(Y, 0.5)])
+@pytest.mark.parametrize("split", [partition.dirichlet, lambda Y: partition.labeled_split(Y, 0.5)])
 def test_labels_must_be_a_table_of_0_and_1(split):
     with pytest.raises(DataError, match=r"got shape \(3,\)"):
         split([1, 0, 1])
@@ -85,15 +85,15 @@ def test_labels_must_be_a_table_of_0_and_1(split):
 
 
 @given(label_matrices(min_rows=3), st.sampled_from([0.1, 0.2, 0.35, 0.5, 0.8]), SEEDS)
-def test_labelled_split_is_exact_disjoint_and_complete(Y, fraction, seed):
-    n_labelled = round(fraction * len(Y))
-    if not 0 < n_labelled < len(Y):
+def test_labeled_split_is_exact_disjoint_and_complete(Y, fraction, seed):
+    n_labeled = round(fraction * len(Y))
+    if not 0 < n_labeled < len(Y):
         with pytest.raises(ParameterError, match="must leave rows on both sides"):
-            partition.labelled_split(Y, fraction, seed)
+            partition.labeled_split(Y, fraction, seed)
         return
-    labelled, unlabelled = partition.labelled_split(Y, fraction, seed)
-    assert len(labelled) == n_labelled
-    assert np.array_equal(np.sort(np.concatenate([labelled, unlabelled])), np.arange(len(Y)))
+    labeled, unlabeled = partition.labeled_split(Y, fraction, seed)
+    assert len(labeled) == n_labeled
+    assert np.array_equal(np.sort(np.concatenate([labeled, unlabeled])), np.arange(len(Y)))
 
 
 def departures(Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -102,9 +102,9 @@ def departures(Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 
 @given(label_matrices(min_rows=10), st.sampled_from([0.2, 0.5, 0.7]), SEEDS)
-def test_labelled_split_keeps_the_share_of_every_label(Y, fraction, seed):
-    labelled, _ = partition.labelled_split(Y, fraction, seed)
-    missed = departures(Y, labelled)
+def test_labeled_split_keeps_the_share_of_every_label(Y, fraction, seed):
+    labeled, _ = partition.labeled_split(Y, fraction, seed)
+    missed = departures(Y, labeled)
     assert missed.max() <= 1 + 0.4 * np.sqrt(len(Y))
     present = Y.sum(axis=0) > 0
     if present.any():  # the rarest label is dealt with first and comes out to the row
@@ -115,29 +115,29 @@ def test_labelled_split_keeps_the_share_of_every_label(Y, fraction, seed):
 def test_labels_that_exclude_each_other_are_split_to_the_row(sizes, fraction, seed):
     Y = np.repeat(np.eye(len(sizes), dtype=int), sizes, axis=0)
     Y = np.vstack([Y, np.zeros((20, len(sizes)), dtype=int)])
-    labelled, _ = partition.labelled_split(Y, fraction, seed)
-    assert departures(Y, labelled).max() <= 0.5 + 1e-9
+    labeled, _ = partition.labeled_split(Y, fraction, seed)
+    assert departures(Y, labeled).max() <= 0.5 + 1e-9
 
 
-def test_labelled_split_is_better_than_a_random_one():
+def test_labeled_split_is_better_than_a_random_one():
     rng = np.random.default_rng(4)
     ours, random = [], []
     for seed in range(20):
         Y = (rng.random((150, 6)) < [0.03, 0.1, 0.2, 0.3, 0.5, 0.7]).astype(int)
-        labelled, _ = partition.labelled_split(Y, 0.2, seed)
-        ours.append(departures(Y, labelled).mean())
+        labeled, _ = partition.labeled_split(Y, 0.2, seed)
+        ours.append(departures(Y, labeled).mean())
         random.append(departures(Y, rng.permutation(150)[:30]).mean())
     assert np.mean(ours) < 0.5 * np.mean(random)
 
 
-def test_labelled_split_follows_its_seed():
+def test_labeled_split_follows_its_seed():
     Y = np.random.default_rng(1).integers(0, 2, (80, 3))
-    first, again, other = (partition.labelled_split(Y, 0.3, seed)[0] for seed in (1, 1, 2))
+    first, again, other = (partition.labeled_split(Y, 0.3, seed)[0] for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize("fraction", [0, 1, -0.2, 1.5, float("nan")])
-def test_labelled_split_needs_a_fraction(fraction):
+def test_labeled_split_needs_a_fraction(fraction):
     with pytest.raises(ParameterError, match="fraction must be above 0 and below 1; got"):
-        partition.labelled_split([[1], [0], [1], [0]], fraction)
+        partition.labeled_split([[1], [0], [1], [0]], fraction)

@@ -13,7 +13,7 @@ title = "A table"
 kind = "curves"
 datasets = ["digits", "yeast"]
 k = { yeast = 31 }
-labelled = [0.1, 0.2]
+labeled = [0.1, 0.2]
 n_clients = 4
 scaling = ["scaled"]
 seeds = [0, 1, 2]
@@ -60,7 +60,7 @@ def test_the_key_is_stable_and_depends_on_everything():
             {"method": "random"},
             {"parameters": (("lam", 1.0),)},
             {"k": 30},
-            {"labelled": 0.3},
+            {"labeled": 0.3},
             {"n_clients": 9},
             {"partition": "iid"},
             {"alpha": 0.4},
@@ -91,9 +91,9 @@ def test_records_of_an_older_generation_of_the_code_do_not_count(monkeypatch):
         (('["scaled"]', '["scaled'), "is no valid TOML"),
         (("k = { yeast = 31 }", "k = { yeas = 31 }"), "k names no dataset 'yeas'; there are 'cal500'"),
         (('"yeast"]', '"mnist"]'), "datasets names no dataset 'mnist'"),
-        (("labelled = [0.1, 0.2]", "labelled = 0.2"), "labelled must be a list of shares between 0 and 1; got 0.2"),
-        (("labelled = [0.1, 0.2]", "labelled = [1.5]"), "labelled must be a list of shares"),
-        (('kind = "curves"', 'kind = "metrics"'), "kind 'metrics' takes one labelled share"),
+        (("labeled = [0.1, 0.2]", "labeled = 0.2"), "labeled must be a list of shares between 0 and 1; got 0.2"),
+        (("labeled = [0.1, 0.2]", "labeled = [1.5]"), "labeled must be a list of shares"),
+        (('kind = "curves"', 'kind = "metrics"'), "kind 'metrics' takes one labeled share"),
         (("n_clients = 4", 'n_clients = "ten"'), "n_clients must be a whole number of at least 2; got 'ten'"),
         (("n_clients = 4", "alpha = 0"), "alpha must be a positive number; got 0"),
         (("n_clients = 4", 'alpha = "x"'), "alpha must be a positive number"),

@@ -5,7 +5,7 @@ import pytest
 
 from fedsieve.experiments.config import Experiment, Method
 from fedsieve.experiments.significance import compare
-from fedsieve.experiments.summary import Cell, Number, summarise
+from fedsieve.experiments.summary import Cell, Number, summarize
 
 EXPERIMENT = Experiment(
     name="t",
@@ -30,7 +30,7 @@ def records(values):
 
 
 def test_a_cell_is_the_mean_over_its_seeds_with_the_n_minus_1_deviation():
-    numbers = summarise(
+    numbers = summarize(
         EXPERIMENT, records({("SSFMLFS", "a", seed): value for seed, value in enumerate((1.0, 2.0, 6.0))})
     )
     number = numbers[Cell("a", "SSFMLFS", "raw", 0.2, "average_precision")]

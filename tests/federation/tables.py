@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
+from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.record import selection_record
 
 FEATURES = ("age", "weight [kg]", "dose", "code", "pulse", "noise", "length")
 LABELS = ("label_a", "label_b", "label_c")
-# What must not depend on the way messages travelled.
+# What must not depend on the way messages traveled.
 FOUND = (
     "selected",
     "order",
@@ -45,13 +45,13 @@ class Tables:
         Rows in C order, as sites keep them: the order in memory decides the order of additions, and so the last bit.
         """
         X = np.ascontiguousarray(self.server[list(FEATURES)].to_numpy(float))
-        labelled = Labelled(X, self.server[list(LABELS)].to_numpy().astype(float))
+        labeled = Labeled(X, self.server[list(LABELS)].to_numpy().astype(float))
         sites = {
             name: Site(plan.features, np.ascontiguousarray(table[list(plan.features)].to_numpy(float)))
             for name, table in self.sites.items()
             if name not in without
         }
-        outcome = in_process.select(plan, labelled, sites)
+        outcome = in_process.select(plan, labeled, sites)
         record: dict[str, Any] = json.loads(json.dumps(selection_record(plan, outcome, list(LABELS))))
         return record
 
@@ -63,10 +63,10 @@ class Tables:
 
 
 def make_tables(names: tuple[str, ...], n_rows: int = 12) -> Tables:
-    """Values have seven digits before the point, so that one is recognised wherever it turns up."""
+    """Values have seven digits before the point, so that one is recognized wherever it turns up."""
     rng = np.random.default_rng(11)
-    n_labelled = 20
-    total = n_labelled + n_rows * len(names)
+    n_labeled = 20
+    total = n_labeled + n_rows * len(names)
     one, two = rng.random(total), rng.random(total)
     columns = {
         "age": one,
@@ -79,10 +79,10 @@ def make_tables(names: tuple[str, ...], n_rows: int = 12) -> Tables:
     }
     frame = pd.DataFrame({name: (1e6 + 8e6 * column).round(3) for name, column in columns.items()})
     labels = {"label_a": one > 0.5, "label_b": two > 0.4, "label_c": rng.random(total) < 0.3}
-    server = frame[:n_labelled].assign(**{name: column[:n_labelled].astype(int) for name, column in labels.items()})
+    server = frame[:n_labeled].assign(**{name: column[:n_labeled].astype(int) for name, column in labels.items()})
     sites = {}
     for number, name in enumerate(names):
-        start = n_labelled + n_rows * number
+        start = n_labeled + n_rows * number
         mixed = rng.permutation(FEATURES)
         sites[name] = frame[start : start + n_rows][list(mixed)]
     return Tables(server, sites)

@@ -1,4 +1,4 @@
-"""Neighbours by labels and the dependency of labels on a feature: Equations 9 to 12, and fuzzy decisions."""
+"""Neighbors by labels and the dependency of labels on a feature: Equations 9 to 12, and fuzzy decisions."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def labels(draw, n_rows=None):
 
 
 @st.composite
-def labelled_tables(draw):
+def labeled_tables(draw):
     X = draw(tables(min_rows=4, max_rows=14, max_features=4))
     X = with_gaps(X, draw(st.integers(0, 99)), share=draw(st.sampled_from([0.0, 0.2])))
     radius = np.array([draw(st.integers(0, 20)) / 16 for _ in range(X.shape[1])])
@@ -89,13 +89,13 @@ def test_the_nonnegative_rule_counts_zero_and_rounded_zero_and_may_find_too_few(
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_row_is_never_its_own_neighbour(rule):
+def test_a_row_is_never_its_own_neighbor(rule):
     found = fuzzy.least_similar(np.zeros((5, 5)), 4, rule)
     assert all(sorted(row) == [j for j in range(5) if j != i] for i, row in enumerate(found.tolist()))
     assert_array_equal(fuzzy.most_similar(np.zeros((5, 5)), 4), found)
 
 
-def test_the_neighbour_search_leaves_the_similarity_alone(rng):
+def test_the_neighbor_search_leaves_the_similarity_alone(rng):
     similarity = rng.uniform(-1, 1, (6, 6))
     before = similarity.copy()
     fuzzy.least_similar(similarity, 3, "nonnegative")
@@ -104,7 +104,7 @@ def test_the_neighbour_search_leaves_the_similarity_alone(rng):
 
 
 @given(st.integers(2, 9), st.data(), st.integers(0, 2**32 - 1), rules)
-def test_neighbour_approximations_equal_their_loop_twins(n_rows, data, seed, rule):
+def test_neighbor_approximations_equal_their_loop_twins(n_rows, data, seed, rule):
     rng = np.random.default_rng(seed)
     R, similarity = rng.random((n_rows, n_rows)), rng.uniform(-1, 1, (n_rows, n_rows))
     k = data.draw(st.integers(1, n_rows - 1))
@@ -115,14 +115,14 @@ def test_neighbour_approximations_equal_their_loop_twins(n_rows, data, seed, rul
     assert_allclose(fuzzy.neighbor_upper_approximation(R, same), upper, atol=1e-14)
 
 
-def test_a_neighbour_that_does_not_exist_adds_nothing_and_counts_in_k():
+def test_a_neighbor_that_does_not_exist_adds_nothing_and_counts_in_k():
     R = np.array([[1, 0.75], [0.75, 1]])
     neighbors = np.array([[1, -1], [-1, -1]])
     assert_array_equal(fuzzy.neighbor_lower_approximation(R, neighbors), [0.125, 0])
     assert_array_equal(fuzzy.neighbor_upper_approximation(R, neighbors), [0.375, 0])
 
 
-@given(labelled_tables(), st.data(), st.sampled_from(KINDS), rules)
+@given(labeled_tables(), st.data(), st.sampled_from(KINDS), rules)
 def test_dependency_equals_its_loop_twin(drawn, data, kind, rule):
     X, Y, radius = drawn
     k = data.draw(st.integers(1, len(X) - 1))
@@ -132,7 +132,7 @@ def test_dependency_equals_its_loop_twin(drawn, data, kind, rule):
 
 
 def test_dependency_follows_features_and_rows(rng):
-    # Distinct similarities: ties go by row number, so with ties a permutation may choose other neighbours.
+    # Distinct similarities: ties go by row number, so with ties a permutation may choose other neighbors.
     X, Y = rng.random((15, 5)), rng.random((15, 6))
     W = fuzzy.dependency(X, Y, 0.3)
     columns, rows = rng.permutation(5), rng.permutation(15)
@@ -140,7 +140,7 @@ def test_dependency_follows_features_and_rows(rng):
     assert_allclose(fuzzy.dependency(X[rows], Y[rows][:, ::-1], 0.3), W, atol=1e-14)
 
 
-@given(labelled_tables(), st.sampled_from(KINDS))
+@given(labeled_tables(), st.sampled_from(KINDS))
 def test_soft_decisions_equal_their_loop_twin(drawn, kind):
     X, Y, radius = drawn
     Y = (Y > 0.5).astype(float)
@@ -161,9 +161,9 @@ def test_soft_decisions_of_unrelated_rows_are_the_labels_and_of_alike_rows_their
     [
         (lambda: fuzzy.label_similarity([1, 0]), DataError, r"Y must be \(n_samples, n_labels\); got shape \(2,"),
         (lambda: fuzzy.label_similarity(np.ones((3, 0))), DataError, r"got shape \(3, 0\)"),
-        (lambda: fuzzy.least_similar(np.eye(3), 3), ParameterError, "below the number of labelled rows, 3; got 3"),
+        (lambda: fuzzy.least_similar(np.eye(3), 3), ParameterError, "below the number of labeled rows, 3; got 3"),
         (lambda: fuzzy.least_similar(np.eye(3), 0), ParameterError, "n_neighbors must be at least 1 .*got 0"),
-        (lambda: fuzzy.most_similar(np.eye(3), 3), ParameterError, "below the number of labelled rows, 3; got 3"),
+        (lambda: fuzzy.most_similar(np.eye(3), 3), ParameterError, "below the number of labeled rows, 3; got 3"),
         (lambda: fuzzy.least_similar(np.eye(3), 1, "most"), ParameterError, "'least', 'nonnegative'; got 'most'"),
         (lambda: fuzzy.least_similar(np.ones((2, 3)), 1), DataError, r"must be square; got shape \(2, 3\)"),
         (lambda: fuzzy.most_similar(np.ones(3), 1), DataError, r"must be square; got shape \(3,\)"),

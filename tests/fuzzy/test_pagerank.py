@@ -55,7 +55,7 @@ def test_the_start_is_not_the_answer():
     assert_allclose(ranked.scores, fuzzy_loops.pagerank_solution(PATH, WEIGHTS), rtol=1e-8)
 
 
-def test_a_vertex_gives_to_its_neighbours_in_proportion_to_their_edges():
+def test_a_vertex_gives_to_its_neighbors_in_proportion_to_their_edges():
     # By hand, damping 1/2: G0 = 1/2 + 2/5 G1, G1 = 1 + 1/2 G0 + 1/2 G2, G2 = 3 + 1/10 G1.
     G1 = (1 + 1 / 4 + 3 / 2) / (1 - 1 / 5 - 1 / 20)
     expected = [1 / 2 + 2 / 5 * G1, G1, 3 + G1 / 10, 3 / 2]

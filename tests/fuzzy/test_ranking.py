@@ -48,7 +48,7 @@ def test_a_gap_of_exactly_the_tie_distance_separates():
 
 
 def test_ties_form_chains():
-    # Neighbours tie, so all four do, although the ends are 1.8e-9 apart.
+    # Neighbors tie, so all four do, although the ends are 1.8e-9 apart.
     chain = 0.5 + np.array([0.0, 0.6e-9, 1.2e-9, 1.8e-9])
     assert_array_equal(fuzzy.order_by_score([*chain, 1.0]), [4, 0, 1, 2, 3])
     # Without the middle the chain breaks.

@@ -19,7 +19,7 @@ kinds, rules = st.sampled_from(KINDS), st.sampled_from(RULES)
 
 
 @st.composite
-def labelled_tables(draw):
+def labeled_tables(draw):
     """X with or without gaps, 0/1 labels with many equal rows, a radius per feature and a mask of nominal ones."""
     X = draw(tables(min_rows=4, max_rows=20, max_features=5))
     X = with_gaps(X, draw(st.integers(0, 99)), share=draw(st.sampled_from([0.0, 0.2])))
@@ -30,7 +30,7 @@ def labelled_tables(draw):
     return X, Y, radius, nominal
 
 
-@given(labelled_tables(), st.data(), kinds, rules)
+@given(labeled_tables(), st.data(), kinds, rules)
 def test_relevance_is_the_dependency(drawn, data, kind, rule):
     X, Y, radius, nominal = drawn
     k = data.draw(st.integers(1, len(X) - 1))
@@ -41,7 +41,7 @@ def test_relevance_is_the_dependency(drawn, data, kind, rule):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_neighbours_that_do_not_exist_count_in_k(kind):
+def test_neighbors_that_do_not_exist_count_in_k(kind):
     # Only rows 0 and 1 are alike; rows 2 and 3 find no similarity of at least 0.
     Y = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     different = kernels.different_rows(Y, 2, "nonnegative")
@@ -85,7 +85,7 @@ def test_different_rows_equal_the_loop_twin(n_rows, n_labels, seed, data, rule):
     assert found == fuzzy_loops.least_similar(fuzzy_loops.label_similarity(Y), k, rule)
 
 
-@given(labelled_tables(), kinds)
+@given(labeled_tables(), kinds)
 def test_soft_decisions_are_those_under_the_relation_of_all_features(drawn, kind):
     X, Y, radius, nominal = drawn
     found = kernels.soft_decisions(X, Y, radius, kind, nominal)
@@ -105,7 +105,7 @@ def test_soft_decisions_leave_the_labels_alone_and_take_whole_numbers(rng):
 
 def test_errors_name_the_rule_and_the_value():
     Y = np.eye(3)
-    with pytest.raises(ParameterError, match=r"n_neighbors must be at least 1 .*labelled rows, 3; got 3"):
+    with pytest.raises(ParameterError, match=r"n_neighbors must be at least 1 .*labeled rows, 3; got 3"):
         kernels.different_rows(Y, 3)
     with pytest.raises(ParameterError, match="irrelevant must be one of 'least', 'nonnegative'; got 'some'"):
         kernels.different_rows(Y, 1, "some")

@@ -1,4 +1,4 @@
-"""Importances in randomised trees, against trees of lists and fractions, and their laws."""
+"""Importances in randomized trees, against trees of lists and fractions, and their laws."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
-def labelled_tables(draw: st.DrawFn, min_rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def labeled_tables(draw: st.DrawFn, min_rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Features, some of them copies, and labels, some of them constant or said by a feature."""
     X = draw(tables(min_rows=min_rows, max_rows=35, max_features=9))
     X = np.hstack([X, X[:, draw(st.lists(st.integers(0, X.shape[1] - 1), max_size=3))]])
@@ -33,7 +33,7 @@ def planted(rng: np.random.Generator, n_rows: int = 120, n_features: int = 10) -
     return X, Y.astype(float)
 
 
-@given(labelled_tables(), st.integers(1, 7), seeds)
+@given(labeled_tables(), st.integers(1, 7), seeds)
 def test_importances_are_those_of_the_loops(table, n_trees, seed):
     found = tree_importances(*table, n_trees, seed)
     assert_allclose(found, loops.tree_importances(*table, n_trees, seed), rtol=0, atol=1e-12)
@@ -49,7 +49,7 @@ def test_the_number_of_threads_plays_no_part(monkeypatch, rng, n_threads):
     assert_allclose(expected, loops.tree_importances(X, Y, 30, 5), rtol=0, atol=1e-12)
 
 
-@given(labelled_tables(), st.randoms(use_true_random=False), seeds)
+@given(labeled_tables(), st.randoms(use_true_random=False), seeds)
 def test_importances_move_with_the_columns(table, random, seed):
     X, Y = table
     moved = list(range(X.shape[1]))
@@ -57,7 +57,7 @@ def test_importances_move_with_the_columns(table, random, seed):
     assert_allclose(tree_importances(X[:, moved], Y, 10, seed), tree_importances(X, Y, 10, seed)[moved], atol=1e-12)
 
 
-@given(labelled_tables(), st.randoms(use_true_random=False), seeds)
+@given(labeled_tables(), st.randoms(use_true_random=False), seeds)
 def test_the_order_of_labels_plays_no_part(table, random, seed):
     X, Y = table
     moved = list(range(Y.shape[1]))
@@ -65,7 +65,7 @@ def test_the_order_of_labels_plays_no_part(table, random, seed):
     assert_array_equal(tree_importances(X, Y[:, moved], 10, seed), tree_importances(X, Y, 10, seed))
 
 
-@given(labelled_tables(), seeds)
+@given(labeled_tables(), seeds)
 def test_importances_are_shares_and_columns_that_do_not_vary_have_none(table, seed):
     X, Y = table
     found = tree_importances(X, Y, 10, seed)
@@ -123,7 +123,7 @@ def test_a_split_that_leaves_a_label_equally_frequent_on_both_sides_is_no_gain(
 
 @given(seeds)
 def test_a_row_on_the_threshold_goes_left(seed):
-    """Between two neighbouring floats a threshold is one of the two; the lower one is a split, the higher one none."""
+    """Between two neighboring floats a threshold is one of the two; the lower one is a split, the higher one none."""
     rng = np.random.default_rng(seed)
     Y = rng.integers(0, 2, (20, 2)).astype(float)
     X = np.column_stack([np.where(Y[:, 0] == 1, np.nextafter(0.5, 1), 0.5), rng.random(20)])

@@ -1,4 +1,4 @@
-"""Random training tables, queries and labels for the tests of neighbours and ML-kNN."""
+"""Random training tables, queries and labels for the tests of neighbors and ML-kNN."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ KINDS = ("continuous", "integers", "binary", "duplicates", "offset", "outlier", 
 
 @st.composite
 def searches(draw, min_rows=2, max_rows=30):
-    """Rows, queries (some of them rows) and a number of neighbours; most kinds have many equal distances."""
+    """Rows, queries (some of them rows) and a number of neighbors; most kinds have many equal distances."""
     kind = draw(st.sampled_from(KINDS))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows, n_features = draw(st.integers(min_rows, max_rows)), draw(st.integers(1, 6))

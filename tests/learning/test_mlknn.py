@@ -68,7 +68,7 @@ def test_the_order_of_training_rows_does_not_matter_without_ties(rng):
 
 
 def test_a_duplicate_row_votes_and_the_row_itself_does_not():
-    # Two pairs of twins, one neighbour: each row's neighbour is its twin. Rows 0 and 1 disagree, 2 and 3 agree.
+    # Two pairs of twins, one neighbor: each row's neighbor is its twin. Rows 0 and 1 disagree, 2 and 3 agree.
     X, Y = [[0.0], [0.0], [5.0], [5.0]], [[1], [0], [1], [1]]
     # prior = (1+3)/(2+4); with the label: twin lacks it once, has it twice; without: twin has it once.
     given_0 = Fraction(4, 6) * Fraction(1 + 1, 2 + 3)
@@ -87,14 +87,14 @@ TWINS, OF_TWINS = np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0), [1, 1, 0, 
 
 def test_a_label_is_on_at_exactly_one_half():
     X, Y = [[0.0], [1.0], [2.0], [3.0]], [[1], [0], [0], [1]]
-    # Every row has all others as neighbours: 1 of 3 with the label, 2 of 3 without; nothing is known of 0 and 3.
+    # Every row has all others as neighbors: 1 of 3 with the label, 2 of 3 without; nothing is known of 0 and 3.
     assert_array_equal(MLkNN(3).fit(X, Y).posterior_, [[0.5, 0.75, 0.25, 0.5]])
     even = MLkNN(1).fit(TWINS, np.array(OF_TWINS)[:, None])
     assert_array_equal(even.predict_proba([[0.0]]), [[0.5]])
     assert_array_equal(even.predict([[0.0]]), [[1]])
 
 
-def test_ten_neighbours_is_the_default_and_numpy_integers_will_do(rng):
+def test_ten_neighbors_is_the_default_and_numpy_integers_will_do(rng):
     X, Y = rng.random((30, 3)), rng.integers(0, 2, (30, 2))
     assert_array_equal(MLkNN().fit(X, Y).posterior_, MLkNN(np.int64(10), 1).fit(X, Y).posterior_)
 
@@ -135,7 +135,7 @@ def test_two_classes_in_one_dimension_are_one_label(rng):
 
 
 def test_many_classes_in_one_dimension_are_one_label_each_and_the_most_probable_wins(rng):
-    X = np.vstack([rng.normal(size=(15, 2)) + 6 * centre for centre in np.eye(2)[[0, 1, 1]] * [[1], [1], [-1]]])
+    X = np.vstack([rng.normal(size=(15, 2)) + 6 * center for center in np.eye(2)[[0, 1, 1]] * [[1], [1], [-1]]])
     y = np.repeat([20, 10, 30], 15)
     model = MLkNN(5).fit(X, y)
     assert_array_equal(model.classes_, [10, 20, 30])
@@ -169,7 +169,7 @@ X4, Y4 = np.arange(8.0).reshape(4, 2), np.array([[0, 1], [1, 0], [1, 1], [0, 0]]
 
 
 @pytest.mark.parametrize("k", [4, 10])
-def test_as_many_neighbours_as_rows_is_too_many(k):
+def test_as_many_neighbors_as_rows_is_too_many(k):
     with pytest.raises(
         ParameterError, match=f"MLkNN: n_neighbors must be below the number of training rows, 4.*got {k}"
     ):

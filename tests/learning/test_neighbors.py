@@ -1,4 +1,4 @@
-"""The neighbour search against plain loops, to the last tie, however the table is stored and the work divided."""
+"""The neighbor search against plain loops, to the last tie, however the table is stored and the work divided."""
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ from reference import mlknn_loops
 
 
 @given(searches())
-def test_neighbours_are_those_of_the_loops(search):
+def test_neighbors_are_those_of_the_loops(search):
     rows, queries, k = search
     assert_array_equal(nearest(rows, k), mlknn_loops.nearest(rows, k))
     assert_array_equal(nearest(rows, k, queries), mlknn_loops.nearest(rows, k, queries))
 
 
 @given(searches())
-def test_sparse_tables_have_the_neighbours_of_dense_ones(search):
+def test_sparse_tables_have_the_neighbors_of_dense_ones(search):
     rows, queries, k = search
     thin, thin_queries = sparse.csr_array(rows), sparse.csr_matrix(queries)
     assert_array_equal(nearest(thin, k), nearest(rows, k))
@@ -29,7 +29,7 @@ def test_sparse_tables_have_the_neighbours_of_dense_ones(search):
         assert_array_equal(nearest(a, k, b), expected)
 
 
-def test_a_duplicate_row_is_a_neighbour_and_the_row_itself_is_not():
+def test_a_duplicate_row_is_a_neighbor_and_the_row_itself_is_not():
     rows = np.array([[0.0, 1.0]] * 4 + [[9.0, 9.0]])
     assert_array_equal(nearest(rows, 3), [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]])
     assert_array_equal(nearest(rows, 5, rows[3:4]), [[0, 1, 2, 3, 4]])

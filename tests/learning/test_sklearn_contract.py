@@ -15,11 +15,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import SSFMLFS, MLkNN
 
-TEN_ROWS = "fits at most ten rows, where no row has ten others as neighbours: an error by the definition"
+TEN_ROWS = "fits at most ten rows, where no row has ten others as neighbors: an error by the definition"
 
 
 def expected_failed_checks(estimator):
-    """Nothing fails but what needs more rows than the check has; with fewer neighbours everything passes."""
+    """Nothing fails but what needs more rows than the check has; with fewer neighbors everything passes."""
     if estimator.n_neighbors < 10:
         return {}
     return dict.fromkeys(["check_estimators_nan_inf", "check_classifiers_one_label", "check_fit2d_1feature"], TEN_ROWS)

@@ -22,8 +22,8 @@ def tables(draw: st.DrawFn, n_columns: int = 6) -> np.ndarray:
 
 
 def products(table):
-    centred = table - table.mean(axis=0)
-    return centred.T @ centred
+    centered = table - table.mean(axis=0)
+    return centered.T @ centered
 
 
 def partial(table, x, y, given):

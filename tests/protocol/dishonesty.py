@@ -13,7 +13,7 @@ import numpy as np
 from fedsieve.protocol import Client, Site, SSFMLFSPlan
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected
-from protocol.federation import drive, labelled, sites
+from protocol.federation import drive, labeled, sites
 from strategies import Federation
 
 ARRAYS = {
@@ -41,7 +41,7 @@ class Situation:
 def situations(case: Federation, wire: str, **parameters) -> list[Situation]:
     """Every question of a run, as site-1 gets it; site-0 is the other one, and long ago the values were others."""
     plan = SSFMLFSPlan(case.features, wire=wire, **parameters)
-    _, asked = drive(plan, labelled(case), sites(case))
+    _, asked = drive(plan, labeled(case), sites(case))
     mine, theirs = case.clients["site-1"], case.clients["site-0"]
     ago = np.roll(mine, 1, axis=0) * 0.9 + 0.1 * mine
     answering = [Client(Site(case.features, X)) for X in (mine, theirs, ago)]

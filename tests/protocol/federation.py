@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fedsieve.protocol import Client, EdgeServer, Labelled, Selection, Site, SSFMLFSPlan, federated_selection
+from fedsieve.protocol import Client, EdgeServer, Labeled, Selection, Site, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from strategies import Federation
@@ -10,8 +10,8 @@ from strategies import Federation
 WIRES = ("matrices", "statistics", "vectors")
 
 
-def labelled(case: Federation) -> Labelled:
-    return Labelled(case.X, case.Y.astype(float))
+def labeled(case: Federation) -> Labeled:
+    return Labeled(case.X, case.Y.astype(float))
 
 
 def sites(case: Federation) -> dict[str, Site]:
@@ -19,10 +19,10 @@ def sites(case: Federation) -> dict[str, Site]:
 
 
 def select(case: Federation, **parameters) -> Selection:
-    return in_process.select(SSFMLFSPlan(case.features, **parameters), labelled(case), sites(case)).selection
+    return in_process.select(SSFMLFSPlan(case.features, **parameters), labeled(case), sites(case)).selection
 
 
-def drive(plan: SSFMLFSPlan, rows: Labelled, clients: dict[str, Site], tamper=None):
+def drive(plan: SSFMLFSPlan, rows: Labeled, clients: dict[str, Site], tamper=None):
     """A second runtime, ten lines: like `in_process`, but a test may change or swallow (None) any reply."""
     answering = {name: Client(site) for name, site in clients.items()}
     talk = federated_selection(plan, rows, clients)

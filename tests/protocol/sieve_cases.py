@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from fedsieve.protocol import Labelled, SievePlan, Site
+from fedsieve.protocol import Labeled, SievePlan, Site
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.driver import Outcome
-from labelled_sites import dyadic
+from labeled_sites import dyadic
 
 KINDS = ("number", "0/1", "few", "constant", "copy", "mirror", "code", "one code")
 VARIED = ("number", "few", "code")  # no two columns alike, none constant: no ties
@@ -32,8 +32,8 @@ class SieveCase:
         return self.names or tuple(f"f{p}" for p in range(self.X.shape[1]))
 
     @property
-    def rows(self) -> Labelled:
-        return Labelled(self.X, self.Y)
+    def rows(self) -> Labeled:
+        return Labeled(self.X, self.Y)
 
     @property
     def all_rows(self) -> np.ndarray:
@@ -52,7 +52,7 @@ class SieveCase:
         return self.run(tables, **parameters).selection
 
     def pooled(self, **parameters: object):
-        """All unlabelled rows at one client."""
+        """All unlabeled rows at one client."""
         return self.select({"pool": self.others}, min_clients=1, **parameters)
 
     def with_columns(self, order: np.ndarray) -> "SieveCase":
@@ -72,20 +72,20 @@ def sieve_cases(
 ) -> SieveCase:
     """Columns of all kinds, some of them grouped; labels of which one follows a column, up to some noise."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_labelled, n_others = draw(st.integers(6, 16)), draw(st.integers(min_others, min_others + 30))
+    n_labeled, n_others = draw(st.integers(6, 16)), draw(st.integers(min_others, min_others + 30))
     chosen = draw(st.lists(st.sampled_from(kinds), min_size=min_features, max_size=max_features))
     table: list[np.ndarray] = []
     for kind in chosen:
-        table.append(_column(rng, kind, table, n_labelled + n_others))
+        table.append(_column(rng, kind, table, n_labeled + n_others))
     X = np.stack(table, axis=1)
-    Y = rng.integers(0, 2, (n_labelled, draw(st.integers(1, 3)))).astype(float)
-    followed = X[:n_labelled, rng.integers(len(table))] + 0.1 * rng.random(n_labelled)
+    Y = rng.integers(0, 2, (n_labeled, draw(st.integers(1, 3)))).astype(float)
+    followed = X[:n_labeled, rng.integers(len(table))] + 0.1 * rng.random(n_labeled)
     Y[:, 0] = followed > np.median(followed)  # varies: there are two or more values
     names = [f"f{p}" for p in range(len(chosen))]
     coded = tuple(name for name, kind in zip(names, chosen, strict=True) if "code" in kind)
     drawn = rng.permutation(len(names))[: draw(st.integers(0, len(names))) if groups else 0]
     parts = [tuple(names[p] for p in part) for part in (drawn[::2], drawn[1::2])]
-    return SieveCase(X[:n_labelled], Y, X[n_labelled:], coded, tuple(part for part in parts if part))
+    return SieveCase(X[:n_labeled], Y, X[n_labeled:], coded, tuple(part for part in parts if part))
 
 
 def _column(rng: np.random.Generator, kind: str, before: list[np.ndarray], n_rows: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A search for a table with given pair sums or products: chance finds the neighbourhood, Newton's method the point."""
+"""A search for a table with given pair sums or products: chance finds the neighborhood, Newton's method the point."""
 
 import numba
 import numpy as np

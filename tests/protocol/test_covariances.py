@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol.messages import Covariances
-from labelled_sites import dyadic
+from labeled_sites import dyadic
 
 FEATURES, LABELS = ("a", "b", "c"), ("y", "z")
 

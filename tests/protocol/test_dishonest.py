@@ -13,7 +13,7 @@ from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
 from protocol.certificates import certificate, same
 from protocol.dishonesty import LIES, lie, named_lies, situations
-from protocol.federation import WIRES, drive, example, labelled, sites
+from protocol.federation import WIRES, drive, example, labeled, sites
 from strategies import KINDS, Federation, federations, with_gaps
 
 ROWS = 14
@@ -187,7 +187,7 @@ def test_a_refusal_in_no_or_in_many_words_names_the_client(reason):
 
     case = example()
     with pytest.raises(ProtocolError, match=r"client 'site-1': (refused without a reason|xxx)") as refused:
-        drive(SSFMLFSPlan(case.features), labelled(case), sites(case), refuse)
+        drive(SSFMLFSPlan(case.features), labeled(case), sites(case), refuse)
     assert len(str(refused.value)) < 1100
 
 
@@ -223,4 +223,4 @@ def test_no_honest_reply_is_ever_refused(case, options, seed):
         before[name] = (ask.request, reply)
         return reply
 
-    drive(plan, labelled(case), sites(case), check)
+    drive(plan, labeled(case), sites(case), check)

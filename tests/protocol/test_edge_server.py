@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Client, EdgeServer, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
-from labelled_sites import labelled_sites
-from protocol.federation import drive, edge_answer, example, labelled, select_by_edges, sites
-from protocol.labelled import LabelledCase, labelled_example
+from labeled_sites import labeled_sites
+from protocol.federation import drive, edge_answer, example, labeled, select_by_edges, sites
+from protocol.labeled import LabeledCase, labeled_example
 from protocol.sieve_cases import sieve_cases, sieve_example, thirds
 
 
@@ -31,7 +31,7 @@ def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_serve
     case = example(seed, n_clients=6)
     plan = SSFMLFSPlan(case.features, wire=wire, relation=relation, max_sites_per_client=3)
     flat = select_flat(plan, case)
-    found, _ = select_by_edges(plan, labelled(case), grouped(case, 2))
+    found, _ = select_by_edges(plan, labeled(case), grouped(case, 2))
     assert_allclose(found.scores, flat.scores, rtol=1e-9)
     assert_array_equal(found.order, flat.order)
     assert sum(found.n_rows.values()) == sum(flat.n_rows.values())
@@ -39,7 +39,7 @@ def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_serve
 
 def select_flat(plan, case):
     clients = {name: Client(site) for name, site in sites(case).items()}
-    talk = federated_selection(plan, labelled(case), clients)
+    talk = federated_selection(plan, labeled(case), clients)
     ask = next(talk)
     while True:
         try:
@@ -51,7 +51,7 @@ def select_flat(plan, case):
 def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
     case = example(n_clients=6)
     plan = SSFMLFSPlan(case.features, wire="statistics", max_sites_per_client=3)
-    found, said = select_by_edges(plan, labelled(case), grouped(case, 2))
+    found, said = select_by_edges(plan, labeled(case), grouped(case, 2))
     assert_array_equal(found.distance, select_flat(plan, case).distance)
     assert {type(reply).__name__ for reply in said} == {"Ranges", "Moments", "PairSums"}
 
@@ -91,9 +91,9 @@ def in_two_groups(tables):
 
 
 @settings(max_examples=25)
-@given(labelled_sites(max_sites=5))
+@given(labeled_sites(max_sites=5))
 def test_pooled_covariances_through_edges_find_what_the_sites_on_one_server_find(tables):
-    case = LabelledCase(tables)
+    case = LabeledCase(tables)
     plan = case.plan("FedCMFS, pooled")
     flat, _ = drive(plan, case.rows, case.sites)
     found, said = select_by_edges(plan, case.rows, in_two_groups(case.sites))
@@ -111,8 +111,8 @@ def test_pooled_covariances_through_edges_find_what_the_sites_on_one_server_find
         ("FedCMFS, tests", "an edge server: combine='p-values' averages over single sites, which it does not"),
     ],
 )
-def test_labelled_sites_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):
-    case = labelled_example()
+def test_labeled_sites_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):
+    case = labeled_example()
     with pytest.raises(ProtocolError) as refused:
         select_by_edges(case.plan(name), case.rows, in_two_groups(case.sites))
     assert str(refused.value).startswith(f"client 'edge-0': {message}")

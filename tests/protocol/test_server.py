@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan, federated_selection
+from fedsieve.protocol import Labeled, Site, SSFMLFSPlan, federated_selection
 from fedsieve.runtimes import in_process
-from protocol.federation import drive, example, labelled, sites
+from protocol.federation import drive, example, labeled, sites
 
 
 def kinds(asked):
@@ -15,7 +15,7 @@ def kinds(asked):
 
 def test_statistics_takes_three_rounds():
     case = example()
-    _, asked = drive(SSFMLFSPlan(case.features), labelled(case), sites(case))
+    _, asked = drive(SSFMLFSPlan(case.features), labeled(case), sites(case))
     assert kinds(asked) == ["AskRanges", "AskMoments", "AskPairSums"]
     assert [ask.round for ask in asked] == [1, 2, 3]
     assert all(ask.clients == ("site-0", "site-1", "site-2") for ask in asked)
@@ -24,19 +24,19 @@ def test_statistics_takes_three_rounds():
 def test_local_and_declared_ranges_need_no_message_about_ranges():
     case = example()
     for ranges in ("local", dict.fromkeys(case.features, (-10.0, 10.0))):
-        _, asked = drive(SSFMLFSPlan(case.features, ranges=ranges), labelled(case), sites(case))
+        _, asked = drive(SSFMLFSPlan(case.features, ranges=ranges), labeled(case), sites(case))
         assert kinds(asked) == ["AskMoments", "AskPairSums"]
 
 
 def test_matrices_are_asked_for_one_client_at_a_time_in_one_round():
     case = example()
-    _, asked = drive(SSFMLFSPlan(case.features, wire="matrices"), labelled(case), sites(case))
+    _, asked = drive(SSFMLFSPlan(case.features, wire="matrices"), labeled(case), sites(case))
     assert [(ask.round, ask.clients) for ask in asked[2:]] == [(3, ("site-0",)), (3, ("site-1",)), (3, ("site-2",))]
 
 
 def test_vectors_take_one_round_for_degrees_and_one_per_iteration_and_send_the_relation_once():
     case = example()
-    result, asked = drive(SSFMLFSPlan(case.features, wire="vectors"), labelled(case), sites(case))
+    result, asked = drive(SSFMLFSPlan(case.features, wire="vectors"), labeled(case), sites(case))
     products = [ask.request for ask in asked[2:]]
     assert len(products) == 1 + result.n_iter
     assert products[0].relation is not None
@@ -48,33 +48,33 @@ def test_only_features_that_vary_are_asked_about_in_the_graph():
     case = example()
     for X in case.clients.values():
         X[:, 3] = 7.0
-    _, asked = drive(SSFMLFSPlan(case.features), labelled(case), sites(case))
+    _, asked = drive(SSFMLFSPlan(case.features), labeled(case), sites(case))
     assert asked[2].request.relation.columns.features == ("f0", "f1", "f2", "f4", "f5")
 
 
 def test_a_federation_needs_two_clients():
     case = example()
     with pytest.raises(ParameterError, match=r"at least 2 clients; got 1\. For rows in one place call fit\(X, Y\)"):
-        next(federated_selection(SSFMLFSPlan(case.features), labelled(case), ["alone"]))
+        next(federated_selection(SSFMLFSPlan(case.features), labeled(case), ["alone"]))
 
 
 @pytest.mark.parametrize("names", [("a", "a"), ("a", "server")])
 def test_client_names_must_be_usable(names):
     case = example()
     with pytest.raises(ParameterError, match="client names must differ"):
-        next(federated_selection(SSFMLFSPlan(case.features), labelled(case), names))
+        next(federated_selection(SSFMLFSPlan(case.features), labeled(case), names))
 
 
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        (Labelled(np.zeros((5, 5)), np.zeros((5, 2))), DataError, "have 5 columns, the plan 6"),
-        (Labelled(np.zeros((5, 6)), np.zeros((4, 2))), DataError, r"labels have shape \(4, 2\)"),
-        (Labelled(np.zeros((3, 6)), np.zeros((3, 2))), ParameterError, "below the number of labelled rows, 3; got 3"),
-        (Labelled(np.full((5, 6), np.nan), np.zeros((5, 2))), DataError, r"labelled rows have 5 missing \(NaN\)"),
+        (Labeled(np.zeros((5, 5)), np.zeros((5, 2))), DataError, "have 5 columns, the plan 6"),
+        (Labeled(np.zeros((5, 6)), np.zeros((4, 2))), DataError, r"labels have shape \(4, 2\)"),
+        (Labeled(np.zeros((3, 6)), np.zeros((3, 2))), ParameterError, "below the number of labeled rows, 3; got 3"),
+        (Labeled(np.full((5, 6), np.nan), np.zeros((5, 2))), DataError, r"labeled rows have 5 missing \(NaN\)"),
     ],
 )
-def test_unusable_labelled_rows_are_refused_before_anybody_is_asked(rows, error, message):
+def test_unusable_labeled_rows_are_refused_before_anybody_is_asked(rows, error, message):
     case = example()
     with pytest.raises(error, match=message):
         next(federated_selection(SSFMLFSPlan(case.features), rows, case.clients))
@@ -86,24 +86,24 @@ def test_a_message_above_the_limit_is_refused_and_the_other_forms_are_named():
     with pytest.raises(
         ParameterError, match=r"client 'site-2' \(6 features, 16 rows\).*'statistics'.* or wire='vectors'"
     ):
-        in_process.select(plan, labelled(case), sites(case))
+        in_process.select(plan, labeled(case), sites(case))
     wide = example(n_features=60)
     with pytest.raises(
         ParameterError, match=r"needs a message of 14,640 bytes .*Use wire='vectors' \(480 bytes\), or raise"
     ):
-        in_process.select(SSFMLFSPlan(wide.features, max_message_bytes=8000), labelled(wide), sites(wide))
-    in_process.select(SSFMLFSPlan(wide.features, wire="vectors", max_message_bytes=8000), labelled(wide), sites(wide))
+        in_process.select(SSFMLFSPlan(wide.features, max_message_bytes=8000), labeled(wide), sites(wide))
+    in_process.select(SSFMLFSPlan(wide.features, wire="vectors", max_message_bytes=8000), labeled(wide), sites(wide))
 
 
 def test_no_message_of_any_kind_is_above_the_limit():
     case = example()
     largest = max(
-        entry.n_bytes for entry in in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case)).transcript
+        entry.n_bytes for entry in in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case)).transcript
     )
     plan = SSFMLFSPlan(case.features, max_message_bytes=largest - 1)
     with pytest.raises(ParameterError, match=rf"takes {largest} bytes, above max_message_bytes={largest - 1}"):
-        in_process.select(plan, labelled(case), sites(case))
-    in_process.select(SSFMLFSPlan(case.features, max_message_bytes=largest), labelled(case), sites(case))
+        in_process.select(plan, labeled(case), sites(case))
+    in_process.select(SSFMLFSPlan(case.features, max_message_bytes=largest), labeled(case), sites(case))
 
 
 def test_corel5k_in_matrices_is_above_the_default_limit_before_anything_is_built():
@@ -111,6 +111,6 @@ def test_corel5k_in_matrices_is_above_the_default_limit_before_anything_is_built
     rng = np.random.default_rng(0)
     tables = {name: (rng.random((400, 499)) < 0.1).astype(float) for name in "ab"}
     clients = {name: Site(features, X) for name, X in tables.items()}
-    rows = Labelled(tables["a"][:9], rng.integers(0, 2, (9, 3)).astype(float))
+    rows = Labeled(tables["a"][:9], rng.integers(0, 2, (9, 3)).astype(float))
     with pytest.raises(ParameterError, match=r"638\.7 MB.*above max_message_bytes=512000000"):
         in_process.select(SSFMLFSPlan(features, wire="matrices"), rows, clients)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.errors import DataError
-from fedsieve.protocol import Labelled
+from fedsieve.protocol import Labeled
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.scaled_answers import projections_of
 from protocol.federation import drive
@@ -44,7 +44,7 @@ def kinds_asked(outcome):
 @both
 @settings(max_examples=40)
 @given(data=st.data())
-def test_who_holds_which_unlabelled_rows_plays_no_part(parameters, data):
+def test_who_holds_which_unlabeled_rows_plays_no_part(parameters, data):
     """Any number of clients, down to two rows each, under any names: what one client with all rows gives."""
     case = data.draw(sieve_cases())
     outcome, pooled = case.run(data.draw(partitions(case.others)), **parameters), case.pooled(**parameters)
@@ -61,7 +61,7 @@ def test_who_holds_which_unlabelled_rows_plays_no_part(parameters, data):
 
 @settings(max_examples=15)
 @given(data=st.data())
-def test_a_number_that_the_labelled_rows_choose_does_not_depend_on_the_partition_either(data):
+def test_a_number_that_the_labeled_rows_choose_does_not_depend_on_the_partition_either(data):
     case = data.draw(sieve_cases())
     case = replace(case, X=np.vstack([case.X] * 2), Y=np.vstack([np.hstack([case.Y, 1 - case.Y])] * 2))
     parameters = {"n_features_to_select": "auto", "n_bootstraps": 0}
@@ -137,15 +137,15 @@ def as_group(case, name):
     """The codes of one column as 0/1 columns that are selected together, and the place each new column came from."""
     place = case.features.index(name)
     codes = np.arange(case.all_rows[:, place].min(), case.all_rows[:, place].max() + 1)
-    spelt = tuple(f"{name} is {code:g}" for code in codes)
+    spelled = tuple(f"{name} is {code:g}" for code in codes)
 
     def in_place(names):
-        return tuple(new for old in names for new in (spelt if old == name else (old,)))
+        return tuple(new for old in names for new in (spelled if old == name else (old,)))
 
     def spread(X):
         return np.hstack([X[:, :place], X[:, [place]] == codes, X[:, place + 1 :]])
 
-    groups = tuple(in_place(group) for group in case.groups if name in group) or (spelt,)
+    groups = tuple(in_place(group) for group in case.groups if name in group) or (spelled,)
     groups += tuple(group for group in case.groups if name not in group)
     nominal = tuple(other for other in case.nominal if other != name)
     old = np.repeat(np.arange(len(case.features)), [len(in_place([feature])) for feature in case.features])
@@ -209,7 +209,7 @@ def test_auto_keeps_few_where_few_matter():
 def test_auto_needs_rows_to_judge_by():
     case = sieve_example()
     case.Y[:] = case.Y[:, :1]  # all labels or none
-    says = r"^Sieve: n_features_to_select=\"auto\" needs at least 10 labelled rows .*; there are 0\. Give a number"
+    says = r"^Sieve: n_features_to_select=\"auto\" needs at least 10 labeled rows .*; there are 0\. Give a number"
     with pytest.raises(DataError, match=says):
         case.select(thirds(case), n_features_to_select="auto")
 
@@ -273,7 +273,7 @@ def test_only_the_columns_that_promise_most_are_compared():
 @both
 @pytest.mark.parametrize("ridge", [0.3, 1e-6])
 @pytest.mark.parametrize("value", [0.0, 0.1, 0.3, 1.0])
-def test_labelled_rows_that_do_not_differ_teach_nothing(parameters, ridge, value):
+def test_labeled_rows_that_do_not_differ_teach_nothing(parameters, ridge, value):
     """Neither does what rounding makes of their mean."""
     others = np.random.default_rng(0).random((20, 9))
     case = SieveCase(np.full((7, 9), value), np.eye(7, 2), others)
@@ -285,6 +285,6 @@ def test_labelled_rows_that_do_not_differ_teach_nothing(parameters, ridge, value
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_labels_that_do_not_vary_are_told_before_anybody_is_asked(value):
     case = sieve_example()
-    rows = Labelled(case.X, np.full_like(case.Y, value))
-    with pytest.raises(DataError, match=r"^Sieve: no label varies over the 14 labelled rows; nothing to learn\.$"):
+    rows = Labeled(case.X, np.full_like(case.Y, value))
+    with pytest.raises(DataError, match=r"^Sieve: no label varies over the 14 labeled rows; nothing to learn\.$"):
         drive(case.plan(), rows, case.sites(thirds(case)), lambda *_: pytest.fail("asked"))

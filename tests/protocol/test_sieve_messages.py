@@ -148,11 +148,9 @@ def test_a_table_of_many_columns_is_read_a_few_at_a_time(wrap, monkeypatch):
 
 
 def test_codes_are_named_by_column_and_code_those_that_nobody_has_too():
-    case = SieveCase(
-        np.array([[1.0, -1.0], [9.0, 2.0]]), np.eye(2), np.empty((0, 2)), ("colour",), (), ("age", "colour")
-    )
+    case = SieveCase(np.array([[1.0, -1.0], [9.0, 2.0]]), np.eye(2), np.empty((0, 2)), ("color",), (), ("age", "color"))
     reply = answer(case, case.X, request(m.AskScaledCovariances, case))
-    assert reply.features == ("age", "colour=-1", "colour=0", "colour=1", "colour=2")
+    assert reply.features == ("age", "color=-1", "color=0", "color=1", "color=2")
     assert_array_equal(reply.mean, [0.5, 0.5, 0, 0, 0.5])
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.protocol import SievePlan
 from fedsieve.runtimes import in_process
-from protocol.federation import labelled, sites
+from protocol.federation import labeled, sites
 from reference import sieve_loops as loops
 from strategies import Federation, columns
 
@@ -32,7 +32,7 @@ class Case:
 @st.composite
 def cases(
     draw: st.DrawFn,
-    labelled_rows: tuple[int, int] = (5, 14),
+    labeled_rows: tuple[int, int] = (5, 14),
     max_numbers: int = 4,
     max_copies: int = 2,
     max_codes: int = 0,
@@ -43,8 +43,8 @@ def cases(
     One column is continuous, so that labels hang together with something, if by chance.
     """
     sizes = draw(st.lists(st.integers(2, 10), min_size=2, max_size=3))
-    n_labelled = draw(st.integers(*labelled_rows))
-    n_rows = sum(sizes) + n_labelled
+    n_labeled = draw(st.integers(*labeled_rows))
+    n_rows = sum(sizes) + n_labeled
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     table = [rng.integers(0, 1001, n_rows) / 1000]
     table += [draw(columns(n_rows)) for _ in range(draw(st.integers(1, max_numbers)))]
@@ -57,9 +57,9 @@ def cases(
         table.append(rng.integers(low, low + width, n_rows).astype(float))
     moved = rng.permutation(len(table))
     X = np.stack(table, axis=1)[:, moved]
-    Y = rng.integers(0, 2, (n_labelled, draw(st.integers(2, 4))))
+    Y = rng.integers(0, 2, (n_labeled, draw(st.integers(2, 4))))
     if draw(st.booleans()):
-        followed = X[-n_labelled:, rng.integers(X.shape[1])]
+        followed = X[-n_labeled:, rng.integers(X.shape[1])]
         Y[:, 0] = followed > np.median(followed)
     edges = np.cumsum([0, *sizes])
     clients = {f"c{i}": X[a:b] for i, (a, b) in enumerate(pairwise(edges))}
@@ -77,7 +77,7 @@ def selected(case: Case, **parameters):
         n_bootstraps=0,
         **parameters,
     )
-    return in_process.select(plan, labelled(case.rows), sites(case.rows)).selection
+    return in_process.select(plan, labeled(case.rows), sites(case.rows)).selection
 
 
 def expected(case: Case, n_features_to_select=None, **parameters) -> loops.Selection:
@@ -114,7 +114,7 @@ def assert_like_the_twin(case: Case, **parameters) -> None:
 
 def assume_labels_hang_together_with_columns(case: Case) -> None:
     """Labels that do not vary are refused, and shares of nothing but rounding errors are not compared."""
-    X, T = loops.centred_columns(case.rows.X), loops.targets(case.rows.Y)
+    X, T = loops.centered_columns(case.rows.X), loops.targets(case.rows.Y)
     assume(np.abs(X.T @ T).max(initial=0.0) > 1e-9)
 
 
@@ -138,44 +138,44 @@ def test_groups(case, data):
     assert_like_the_twin(case, n_features_to_select=k, n_trees=6)
 
 
-@given(cases(labelled_rows=(5, 6), max_numbers=8, max_codes=3), st.floats(0.01, 10))
-def test_more_columns_than_labelled_rows_whatever_the_penalty(case, ridge):
+@given(cases(labeled_rows=(5, 6), max_numbers=8, max_codes=3), st.floats(0.01, 10))
+def test_more_columns_than_labeled_rows_whatever_the_penalty(case, ridge):
     """The fast way solves a system of rows here, the twin one of columns."""
     assume_labels_hang_together_with_columns(case)
     assert_like_the_twin(case, ridge=ridge, n_trees=5)
 
 
 @settings(max_examples=25)
-@given(cases(labelled_rows=(18, 24), max_numbers=3, max_codes=1, n_groups=1), st.integers(0, 2**32 - 1))
+@given(cases(labeled_rows=(18, 24), max_numbers=3, max_codes=1, n_groups=1), st.integers(0, 2**32 - 1))
 def test_the_number_of_features_chosen(case, seed):
     y = case.rows.Y.sum(axis=1)
     assume(np.count_nonzero((y > 0) & (y < case.rows.Y.shape[1])) >= 10)
     assert_like_the_twin(case, n_features_to_select="auto", n_trees=8, seed=seed)
 
 
-def two_sites(seed: int, n_labelled: int, n_values: int) -> Federation:
+def two_sites(seed: int, n_labeled: int, n_values: int) -> Federation:
     """Three columns of a few different values, and three labels."""
     rng = np.random.default_rng(seed)
     clients = {name: rng.integers(0, n_values, (8, 3)).astype(float) for name in ("a", "b")}
-    X = rng.integers(0, n_values, (n_labelled, 3)).astype(float)
-    return Federation(clients, X, rng.integers(0, 2, (n_labelled, 3)))
+    X = rng.integers(0, n_values, (n_labeled, 3)).astype(float)
+    return Federation(clients, X, rng.integers(0, 2, (n_labeled, 3)))
 
 
 @pytest.mark.parametrize("seed", [18, 30, 34, 149, 225])
 def test_losses_that_are_equal_but_for_the_last_digit_are_equal(seed):
     """Two numbers of features have the same loss, or one is exactly one standard error above the lowest."""
-    case = Case(two_sites(seed, n_labelled=18, n_values=2))
+    case = Case(two_sites(seed, n_labeled=18, n_values=2))
     assert_like_the_twin(case, n_features_to_select="auto", n_trees=8)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_that_are_equally_near_but_for_the_last_digit_are_equally_near(seed):
     """Columns are multiples of 1/6 here, and many distances equal."""
-    case = Case(two_sites(seed, n_labelled=30, n_values=7))
+    case = Case(two_sites(seed, n_labeled=30, n_values=7))
     assert_like_the_twin(case, n_features_to_select="auto", n_trees=8)
 
 
-def test_labelled_rows_that_are_all_alike_say_nothing(rng):
+def test_labeled_rows_that_are_all_alike_say_nothing(rng):
     """The mean of ten times 0.1 is not quite 0.1."""
     clients = {name: np.vstack([np.zeros(3), np.ones(3), rng.random((7, 3))]) for name in ("a", "b")}
     case = Case(Federation(clients, np.tile([0.3, 0.1, 0.7], (10, 1)), rng.integers(0, 2, (10, 3))))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol import SSFMLFSPlan
 from fedsieve.protocol import messages as m
-from protocol.federation import WIRES, drive, example, labelled, select, sites
+from protocol.federation import WIRES, drive, example, labeled, select, sites
 from strategies import Federation
 
 
@@ -99,14 +99,14 @@ def spoil(kind, tamper):
 def test_a_bad_reply_ends_the_run_and_names_client_and_reason(wire, kind, tamper, reason):
     case = example()
     with pytest.raises(ProtocolError, match=f"client 'site-1': .*{reason}"):
-        drive(SSFMLFSPlan(case.features, wire=wire), labelled(case), sites(case), spoil(kind, tamper))
+        drive(SSFMLFSPlan(case.features, wire=wire), labeled(case), sites(case), spoil(kind, tamper))
 
 
 @pytest.mark.parametrize(("wire", "kind", "tamper"), [bad[:3] for bad in BAD])
 def test_under_drop_the_run_equals_one_without_that_client(wire, kind, tamper):
     case = example()
     plan = SSFMLFSPlan(case.features, wire=wire, on_bad_client="drop")
-    result, asked = drive(plan, labelled(case), sites(case), spoil(kind, tamper))
+    result, asked = drive(plan, labeled(case), sites(case), spoil(kind, tamper))
     others = {name: X for name, X in case.clients.items() if name != "site-1"}
     honest = select(Federation(others, case.X, case.Y), wire=wire)
     assert_allclose(result.scores, honest.scores, rtol=0, atol=0)
@@ -123,7 +123,7 @@ def test_drop_needs_two_clients_to_remain():
     case = example(n_clients=2)
     plan = SSFMLFSPlan(case.features, on_bad_client="drop")
     with pytest.raises(ProtocolError, match=r"1 client left, at least 2 needed\. Dropped: 'site-1': the disk"):
-        drive(plan, labelled(case), sites(case), spoil(m.Ranges, lambda _: m.Refusal("the disk is on fire")))
+        drive(plan, labeled(case), sites(case), spoil(m.Ranges, lambda _: m.Refusal("the disk is on fire")))
 
 
 def test_every_honest_reply_passes_also_at_the_edges_of_the_rules():

@@ -6,9 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
+from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
-from protocol.federation import WIRES, example, labelled, select, sites
+from protocol.federation import WIRES, example, labeled, select, sites
 from reference import selection_loops
 from strategies import Federation, federations
 
@@ -51,8 +51,8 @@ def test_columns_are_matched_by_name_whatever_their_order(case, random, wire):
         order = list(range(X.shape[1]))
         random.shuffle(order)
         shuffled[name] = Site(tuple(case.features[p] for p in order), X[:, order])
-    before = in_process.select(plan, labelled(case), sites(case)).selection
-    after = in_process.select(plan, labelled(case), shuffled).selection
+    before = in_process.select(plan, labeled(case), sites(case)).selection
+    after = in_process.select(plan, labeled(case), shuffled).selection
     assert_array_equal(after.scores, before.scores)
     assert_array_equal(after.order, before.order)
 
@@ -180,7 +180,7 @@ def test_sparse_0_1_sites_give_the_same_answer_as_dense_ones():
 
     rng = np.random.default_rng(2)
     tables = {name: (rng.random((20, 40)) < 0.2).astype(float) for name in "ab"}
-    rows = Labelled((rng.random((15, 40)) < 0.2).astype(float), rng.integers(0, 2, (15, 3)).astype(float))
+    rows = Labeled((rng.random((15, 40)) < 0.2).astype(float), rng.integers(0, 2, (15, 3)).astype(float))
     plan = SSFMLFSPlan(tuple(f"w{p}" for p in range(40)))
     dense = in_process.select(plan, rows, {n: Site(plan.features, X) for n, X in tables.items()}).selection
     thin = in_process.select(

@@ -190,11 +190,11 @@ def dependency(
     irrelevant: str = "least",
     nominal: Collection[int] = (),
 ) -> Float:
-    """Eq. 12: per feature, the mean over the labelled rows of the neighbour lower approximation."""
+    """Eq. 12: per feature, the mean over the labeled rows of the neighbor lower approximation."""
     X = np.asarray(X, dtype=np.float64)
     n_samples, n_features = X.shape
     if n_neighbors >= n_samples:
-        raise ValueError(f"n_neighbors must be below the {n_samples} labelled rows; got {n_neighbors}.")
+        raise ValueError(f"n_neighbors must be below the {n_samples} labeled rows; got {n_neighbors}.")
     radius = np.broadcast_to(np.asarray(radius, dtype=np.float64), (n_features,))
     DT = least_similar(label_similarity(Y), n_neighbors, irrelevant)
     relevance = np.zeros(n_features)
@@ -239,7 +239,7 @@ def pagerank_solution(D: ArrayLike, weights: ArrayLike, damping: float = 0.85) -
 def order(scores: ArrayLike, last: Collection[int] = ()) -> list[int]:
     """Features, best first, and those in `last` behind all others, in index order.
 
-    Neighbours closer than 1e-9 of the largest score tie, in chains too; ties go to the smaller index.
+    Neighbors closer than 1e-9 of the largest score tie, in chains too; ties go to the smaller index.
     """
     scores = [float(v) for v in np.asarray(scores, dtype=np.float64)]
     ranked = sorted((p for p in range(len(scores)) if p not in last), key=lambda p: (-scores[p], p))

@@ -44,7 +44,7 @@ def select(
     constant: str = "last",
     nominal: Collection[int] = (),
 ) -> Selection:
-    """Rank the features of unlabelled clients and a labelled server, `S` (s, d) and `Y` (s, L)."""
+    """Rank the features of unlabeled clients and a labeled server, `S` (s, d) and `Y` (s, L)."""
     _check("spread", spread, ("pooled", "mean"))
     _check("missing", missing, ("error", "unrelated"))
     _check("constant", constant, ("last", "keep"))

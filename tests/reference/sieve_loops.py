@@ -22,7 +22,7 @@ WORD = 2**64 - 1
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """What the labelled rows say of each unit; ranks start at 0, `order` is of units."""
+    """What the labeled rows say of each unit; ranks start at 0, `order` is of units."""
 
     together: list[float]
     alone: list[float]
@@ -68,7 +68,7 @@ def select(
     n_trees: int = 200,
     seed: int = 0,
 ) -> Selection:
-    """Rank the features of unlabelled clients and a labelled server, `X` (n, d) and `Y` (n, L)."""
+    """Rank the features of unlabeled clients and a labeled server, `X` (n, d) and `Y` (n, L)."""
     server = np.asarray(X, dtype=np.float64)
     labels = np.asarray(Y, dtype=np.float64)
     n_features = server.shape[1]
@@ -175,7 +175,7 @@ def default_number(n_units: int) -> int:
 # Covariance, targets, ridge
 
 
-def centred(column: Sequence[float]) -> list[float]:
+def centered(column: Sequence[float]) -> list[float]:
     """A column minus its mean; exactly 0 if it is constant."""
     values = [float(v) for v in column]
     if min(values) == max(values):
@@ -184,14 +184,14 @@ def centred(column: Sequence[float]) -> list[float]:
     return [v - mean for v in values]
 
 
-def centred_columns(rows: Float) -> Float:
-    return np.array([centred(rows[:, p]) for p in range(rows.shape[1])]).reshape(rows.shape[1], len(rows)).T
+def centered_columns(rows: Float) -> Float:
+    return np.array([centered(rows[:, p]) for p in range(rows.shape[1])]).reshape(rows.shape[1], len(rows)).T
 
 
 def covariance(rows: Float) -> Float:
     """The mean of (x_p - mean_p)(x_q - mean_q): first the means, then the products."""
     n, d = rows.shape
-    deviations = centred_columns(rows)
+    deviations = centered_columns(rows)
     C = np.zeros((d, d))
     for p in range(d):
         for q in range(d):
@@ -200,10 +200,10 @@ def covariance(rows: Float) -> Float:
 
 
 def targets(Y: Float) -> Float:
-    """Labels that vary, centred and of length 1, (n, number of them)."""
+    """Labels that vary, centered and of length 1, (n, number of them)."""
     kept = []
     for label in range(Y.shape[1]):
-        column = centred(Y[:, label])
+        column = centered(Y[:, label])
         length = math.sqrt(math.fsum(v * v for v in column))
         if length > 0:
             kept.append([v / length for v in column])
@@ -211,7 +211,7 @@ def targets(Y: Float) -> Float:
 
 
 def ridge_coefficients(X: Float, T: Float, ridge: float) -> Float:
-    """W of (XᵀX + ρ) W = XᵀT for centred X; ρ is `ridge` mean squared lengths of a column. Nothing explains by 0."""
+    """W of (XᵀX + ρ) W = XᵀT for centered X; ρ is `ridge` mean squared lengths of a column. Nothing explains by 0."""
     n, d = X.shape
     gram, cross = np.zeros((d, d)), np.zeros((d, T.shape[1]))
     for p in range(d):
@@ -249,7 +249,7 @@ def squared_norms(M: Float, units: Units) -> list[float]:
 
 def predicted_relevance(C: Float, units: Units, X: Float, T: Float, ridge: float) -> list[float]:
     """b, as shares: squared covariances of the columns with the labels that the ridge regression predicts."""
-    W = ridge_coefficients(centred_columns(X), T, ridge)
+    W = ridge_coefficients(centered_columns(X), T, ridge)
     d, n_labels = W.shape
     CW = np.zeros((d, n_labels))
     for p in range(d):
@@ -259,13 +259,13 @@ def predicted_relevance(C: Float, units: Units, X: Float, T: Float, ridge: float
 
 
 def irreplaceable(C: Float, units: Units, X: Float, T: Float, ridge: float) -> list[float]:
-    """c, as shares: squared coefficients of standardised columns."""
-    standardised = centred_columns(X)
-    for p in range(standardised.shape[1]):
+    """c, as shares: squared coefficients of standardized columns."""
+    standardized = centered_columns(X)
+    for p in range(standardized.shape[1]):
         deviation = math.sqrt(C[p, p])
-        for i in range(len(standardised)):
-            standardised[i, p] = 0.0 if deviation == 0 else standardised[i, p] / deviation
-    return shares(squared_norms(ridge_coefficients(standardised, T, ridge), units))
+        for i in range(len(standardized)):
+            standardized[i, p] = 0.0 if deviation == 0 else standardized[i, p] / deviation
+    return shares(squared_norms(ridge_coefficients(standardized, T, ridge), units))
 
 
 # Ranks
@@ -483,7 +483,7 @@ def chosen_number(
                 columns = [c for u in views.order[:k] for c in units[u]]
                 for i in fold:
                     if i in judged:
-                        losses[i, k].append(ranking_loss(Y[i], neighbour_scores(X, Y, columns, i, taught)))
+                        losses[i, k].append(ranking_loss(Y[i], neighbor_scores(X, Y, columns, i, taught)))
     per_row = {k: [sum(losses[i, k]) / 3 for i in judged] for k in sizes}
     loss = [sum(per_row[k]) / len(judged) for k in sizes]
     best = loss.index(min(loss))
@@ -499,7 +499,7 @@ def chosen_number(
     return Choice(good_enough[0], sizes, [float(v) for v in loss], [math.sqrt(v) for v in squared_error])
 
 
-def neighbour_scores(X: Float, Y: Float, columns: Sequence[int], i: int, taught: Sequence[int]) -> list[float]:
+def neighbor_scores(X: Float, Y: Float, columns: Sequence[int], i: int, taught: Sequence[int]) -> list[float]:
     """Per label the share of the ten nearest taught rows that carry it, and as one more row that of all of them."""
     distances = []
     for j in taught:

@@ -75,7 +75,7 @@ def test_a_cell_without_records_is_a_dash(tmp_path, published, rng):
 
 
 def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
-    case = experiment("curves", labelled=(0.1, 0.4))
+    case = experiment("curves", labeled=(0.1, 0.4))
     files = write_report(case, records(case, rng), tmp_path, tmp_path / "none")
     assert files == ["t.md", "t-scaled.png"]
     text = (tmp_path / "t.md").read_text()
@@ -165,7 +165,7 @@ def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
 
 def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
     methods = (*METHODS, Method("SCFC", "SCFC"), Method("CSFS", "CSFS"))
-    case = experiment("curves", methods=methods, labelled=(0.1, 0.4))
+    case = experiment("curves", methods=methods, labeled=(0.1, 0.4))
     write_report(case, records(case, rng), tmp_path, published)
     text = (tmp_path / "t.md").read_text()
     assert "in so many of 6 comparisons" in text

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
+from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
 from fedsieve.report import selection_file
 from fedsieve.report.selection_file import read_selection, refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
@@ -28,7 +28,7 @@ def plan() -> SSFMLFSPlan:
 @pytest.fixture
 def outcome(plan, rng) -> Outcome:
     sites = {name: Site(FEATURES, rng.random((6, 4))) for name in ("left", "right")}
-    return in_process.select(plan, Labelled(rng.random((8, 4)), rng.integers(0, 2, (8, 3)).astype(float)), sites)
+    return in_process.select(plan, Labeled(rng.random((8, 4)), rng.integers(0, 2, (8, 3)).astype(float)), sites)
 
 
 @pytest.fixture

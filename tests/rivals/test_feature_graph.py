@@ -13,7 +13,7 @@ from strategies import KINDS, tables
 
 
 def by_the_formulas(X, decisions, radius, kind):
-    """ASS + INT - RED written out over materialised relations."""
+    """ASS + INT - RED written out over materialized relations."""
     n, d = X.shape
     R = [relation(X[:, f], radius[f], kind) for f in range(d)]
     D = 1 - np.abs(decisions[:, None, :] - decisions[None, :, :]).max(axis=2)

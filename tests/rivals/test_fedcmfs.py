@@ -13,7 +13,7 @@ from fedsieve import datasets
 from fedsieve.errors import ParameterError
 from fedsieve.protocol.fedcmfs import search
 from fedsieve.rivals.fedcmfs import FedCMFS
-from labelled_sites import fit, labelled_sites, pooled, split
+from labeled_sites import fit, labeled_sites, pooled, split
 from reference.rivals.fedcmfs_loops import fedcmfs_loops
 
 STEPS = ("found", "recovered", "kept")
@@ -48,12 +48,12 @@ def assert_same(first, second):
     assert_allclose(first.scores_, second.scores_, atol=1e-9)
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_every_step_and_the_order_are_those_of_plain_loops(sites, parameters):
     assert_as_by_loops(sites, parameters)
 
 
-@given(labelled_sites(kinds=("noise", "of a label", "of a feature"), min_rows=30, max_rows=60), PARAMETERS)
+@given(labeled_sites(kinds=("noise", "of a label", "of a feature"), min_rows=30, max_rows=60), PARAMETERS)
 def test_every_step_is_that_of_plain_loops_where_sites_see_what_separates_what(sites, parameters):
     assert_as_by_loops(sites, parameters)
 
@@ -67,7 +67,7 @@ def test_emotions_at_four_sites_are_searched_as_by_plain_loops(parameters):
     assert_as_by_loops(split(data.X[:, ::4], data.Y, [300, 150, 100, 43]), parameters)
 
 
-@given(labelled_sites(), PARAMETERS, st.randoms(use_true_random=False))
+@given(labeled_sites(), PARAMETERS, st.randoms(use_true_random=False))
 def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, random):
     (X, Y), *others = sites
     before = FedCMFS(**parameters).fit(X, Y, clients=others)
@@ -76,7 +76,7 @@ def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, ran
     assert_same(after, before)
 
 
-@given(labelled_sites(kinds=("noise", "of a label"), min_rows=6), PARAMETERS, st.randoms(use_true_random=False))
+@given(labeled_sites(kinds=("noise", "of a label"), min_rows=6), PARAMETERS, st.randoms(use_true_random=False))
 def test_permuted_features_have_permuted_results(sites, parameters, random):
     """Without ties, which go to the smaller index; of two rows, all columns are correlated alike."""
     moved = list(range(sites[0][0].shape[1]))
@@ -90,7 +90,7 @@ def test_permuted_features_have_permuted_results(sites, parameters, random):
 
 
 @settings(max_examples=100)
-@given(labelled_sites(), SEARCHES, st.data())
+@given(labeled_sites(), SEARCHES, st.data())
 def test_pooled_the_result_does_not_depend_on_who_holds_which_rows(sites, parameters, data):
     X, Y = pooled(sites)
     here = FedCMFS(**parameters).fit(X, Y)
@@ -103,7 +103,7 @@ def test_pooled_the_result_does_not_depend_on_who_holds_which_rows(sites, parame
     assert_same(fit(FedCMFS(combine="pooled", **parameters), others), here)
 
 
-@given(labelled_sites(), SEARCHES)
+@given(labeled_sites(), SEARCHES)
 def test_sites_that_make_the_tests_themselves_find_the_same_to_the_last_bit(sites, parameters):
     statistics = fit(FedCMFS(**parameters), sites)
     tests = fit(FedCMFS(wire="tests", **parameters), sites)
@@ -119,7 +119,7 @@ def test_a_wire_form_sends_what_it_says(rng):
 
 
 @settings(max_examples=20)
-@given(labelled_sites(), SEARCHES, st.integers(1, 9))
+@given(labeled_sites(), SEARCHES, st.integers(1, 9))
 def test_how_many_tests_go_out_together_changes_nothing(sites, parameters, n_tests):
     whole = fit(FedCMFS(wire="tests", **parameters), sites)
     with pytest.MonkeyPatch.context() as patched:
@@ -127,7 +127,7 @@ def test_how_many_tests_go_out_together_changes_nothing(sites, parameters, n_tes
         assert_same(fit(FedCMFS(wire="tests", **parameters), sites), whole)
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_the_order_is_by_labels_then_by_association_and_scores_say_so(sites, parameters):
     found = fit(FedCMFS(**parameters), sites)
     n_labels, strongest = found.kept_.sum(axis=1)[found.order_], found.relevance_[found.order_]
@@ -138,7 +138,7 @@ def test_the_order_is_by_labels_then_by_association_and_scores_say_so(sites, par
     assert np.all((found.relevance_ >= 0) & (found.relevance_ <= 1 + 1e-9))
 
 
-@given(labelled_sites(), SEARCHES)
+@given(labeled_sites(), SEARCHES)
 def test_what_is_recovered_was_not_found_and_what_is_kept_was_one_of_them(sites, parameters):
     found = fit(FedCMFS(**parameters), sites)
     assert np.all(found.recovered_ | ~found.found_)

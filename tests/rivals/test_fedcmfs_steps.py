@@ -1,10 +1,10 @@
-"""What each step of FedCMFS is for: one feature that another label hides, and one that only looks like a neighbour."""
+"""What each step of FedCMFS is for: one feature that another label hides, and one that only looks like a neighbor."""
 
 import numpy as np
 import pytest
 
 from fedsieve.rivals.fedcmfs import FedCMFS
-from labelled_sites import fit, split
+from labeled_sites import fit, split
 from reference.rivals.fedcmfs_loops import fedcmfs_loops
 
 N = 600
@@ -37,7 +37,7 @@ def test_nothing_needs_to_be_recovered_where_nothing_is_given(hidden):
     assert found.found_.tolist() == found.recovered_.tolist() == [[True, True], [False, False]]
 
 
-def test_a_feature_that_is_no_neighbour_of_the_label_that_hid_it_is_not_recovered(rng):
+def test_a_feature_that_is_no_neighbor_of_the_label_that_hid_it_is_not_recovered(rng):
     """Feature 1 is a noisy copy of feature 0, which separates it from the first label."""
     X = rng.normal(size=(N, 2))
     X[:, 1] = X[:, 0] + 0.5 * X[:, 1]
@@ -57,8 +57,8 @@ def mistaken(rng):
     return split(X, label[:, None], SIZES)
 
 
-def test_a_feature_that_has_the_label_not_among_its_own_neighbours_is_pruned(mistaken):
-    """From the label only its strongest neighbour is given, feature 0; from feature 2 it is feature 1, which parts."""
+def test_a_feature_that_has_the_label_not_among_its_own_neighbors_is_pruned(mistaken):
+    """From the label only its strongest neighbor is given, feature 0; from feature 2 it is feature 1, which parts."""
     found = fit(FedCMFS(max_pool=1), mistaken)
     assert found.found_.ravel().tolist() == found.recovered_.ravel().tolist() == [True, True, True]
     assert found.kept_.ravel().tolist() == [True, True, False]

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fedsieve import datasets
 from fedsieve.errors import ParameterError
 from fedsieve.rivals.fmlfs import FMLFS
-from labelled_sites import fit, labelled_sites, pooled, split
+from labeled_sites import fit, labeled_sites, pooled, split
 from reference.rivals.fmlfs_loops import fmlfs_loops
 
 PARAMETERS = st.fixed_dictionaries(
@@ -39,7 +39,7 @@ def assert_as_by_loops(sites, parameters):
     assert found.order_.tolist() == slow["order"]
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_everything_found_is_that_of_plain_loops(sites, parameters):
     assert_as_by_loops(sites, parameters)
 
@@ -53,7 +53,7 @@ def test_emotions_at_four_sites_are_ranked_as_by_plain_loops(parameters):
     assert_as_by_loops(split(data.X[:, ::2], data.Y, [300, 150, 100, 43]), parameters)
 
 
-@given(labelled_sites(), PARAMETERS, st.randoms(use_true_random=False))
+@given(labeled_sites(), PARAMETERS, st.randoms(use_true_random=False))
 def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, random):
     (X, Y), *others = sites
     before = FMLFS(**parameters).fit(X, Y, clients=others)
@@ -64,14 +64,14 @@ def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, ran
     assert_allclose(after.scores_, before.scores_, atol=1e-9)
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_the_server_is_a_site_like_the_others(sites, parameters):
     first, last = fit(FMLFS(**parameters), sites), fit(FMLFS(**parameters), sites[::-1])
     assert_array_equal(first.order_, last.order_)
     assert_allclose(first.relevance_, last.relevance_, atol=1e-12)
 
 
-@given(labelled_sites(kinds=("noise", "of a label")), PARAMETERS, st.randoms(use_true_random=False))
+@given(labeled_sites(kinds=("noise", "of a label")), PARAMETERS, st.randoms(use_true_random=False))
 def test_permuted_features_have_permuted_results(sites, parameters, random):
     moved = list(range(sites[0][0].shape[1]))
     random.shuffle(moved)
@@ -85,7 +85,7 @@ def test_permuted_features_have_permuted_results(sites, parameters, random):
     assert_array_equal(np.array(moved)[after.order_], before.order_)
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_the_order_follows_fronts_and_within_a_front_crowding(sites, parameters):
     found = fit(FMLFS(**parameters), sites)
     fronts, room = found.front_[found.order_], found.crowding_[found.order_]
@@ -97,7 +97,7 @@ def test_the_order_follows_fronts_and_within_a_front_crowding(sites, parameters)
     assert_array_equal(found.scores_[found.order_], np.sort(found.scores_)[::-1])
 
 
-@given(labelled_sites(), PARAMETERS)
+@given(labeled_sites(), PARAMETERS)
 def test_rows_at_one_place_are_one_site(sites, parameters):
     X, Y = pooled(sites)
     found = FMLFS(**parameters).fit(X, Y)
@@ -120,7 +120,7 @@ def test_the_more_rows_sites_have_the_closer_they_come_to_all_rows_in_one_place(
 
 
 @settings(max_examples=20)
-@given(labelled_sites())
+@given(labeled_sites())
 def test_sites_of_equal_size_are_weighted_alike_either_way(sites):
     n_rows = min(len(X) for X, _ in sites)
     equal = [(X[:n_rows], Y[:n_rows]) for X, Y in sites]

@@ -88,7 +88,7 @@ def test_one_label_and_more_labels_than_features(mode, n_labels, binary):
     [
         (np.zeros((4, 3)), np.eye(2)[[0, 1, 0, 1]]),  # nothing varies
         (np.arange(12.0).reshape(4, 3) % 5, np.ones((4, 2))),  # one label row for all
-        (np.array([[0.0], [1.0]]), np.eye(2)),  # a single feature, fewer rows than neighbours
+        (np.array([[0.0], [1.0]]), np.eye(2)),  # a single feature, fewer rows than neighbors
     ],
 )
 def test_poor_tables_are_ranked_all_the_same(mode, X, Y):

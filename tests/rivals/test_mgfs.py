@@ -75,7 +75,7 @@ def test_a_feature_that_is_a_label_comes_first(noise):
     assert order(X, Y)[0] == 8
 
 
-def test_equal_features_are_neighbours_in_the_order(noise):
+def test_equal_features_are_neighbors_in_the_order(noise):
     X, Y = noise
     X[:, 13] = 5.0 * X[:, 4] - 2.0
     ranks = order(X, Y)

@@ -12,17 +12,17 @@ from fedsieve import datasets
 from fedsieve.errors import ParameterError
 from fedsieve.rivals import RLSR
 from reference.rivals.rlsr_loops import rlsr_loops
-from strategies import partly_labelled
+from strategies import partly_labeled
 
 WEIGHTS = st.sampled_from([0.01, 1.0, 30.0])
-KINDS = ("simplex", "normalised", "box")
+KINDS = ("simplex", "normalized", "box")
 
 
-def fit(X, Y, labelled, **parameters):
-    return RLSR(**parameters).fit(X, np.where(labelled[:, None], Y, -1))
+def fit(X, Y, labeled, **parameters):
+    return RLSR(**parameters).fit(X, np.where(labeled[:, None], Y, -1))
 
 
-@given(partly_labelled(), WEIGHTS, st.sampled_from(KINDS), st.integers(1, 10), st.integers(1, 6))
+@given(partly_labeled(), WEIGHTS, st.sampled_from(KINDS), st.integers(1, 10), st.integers(1, 6))
 def test_it_is_that_of_plain_loops(table, gamma, soft_labels, n_inner, max_iter):
     parameters = {
         "gamma": gamma,
@@ -41,17 +41,17 @@ def test_it_is_that_of_plain_loops(table, gamma, soft_labels, n_inner, max_iter)
 @pytest.mark.parametrize("soft_labels", KINDS)
 def test_emotions_is_that_of_plain_loops(soft_labels):
     data = datasets.load("emotions")
-    X, Y, labelled = data.X[:100, ::2], data.Y[:100], np.arange(100) % 3 == 0
-    fitted = fit(X, Y, labelled, soft_labels=soft_labels)
-    theta, objective = rlsr_loops(X, Y, labelled, gamma=1, soft_labels=soft_labels, n_inner=10, tol=1e-8, max_iter=100)
+    X, Y, labeled = data.X[:100, ::2], data.Y[:100], np.arange(100) % 3 == 0
+    fitted = fit(X, Y, labeled, soft_labels=soft_labels)
+    theta, objective = rlsr_loops(X, Y, labeled, gamma=1, soft_labels=soft_labels, n_inner=10, tol=1e-8, max_iter=100)
     assert_allclose(fitted.scores_, theta, rtol=1e-6, atol=1e-9)
     assert_allclose(fitted.objective_, objective, rtol=1e-10)
 
 
 @pytest.mark.parametrize("soft_labels", KINDS)
 def test_the_scores_are_the_shares_of_the_coefficients(rng, soft_labels):
-    X, Y, labelled = rng.random((40, 6)), rng.integers(0, 2, (40, 3)), np.arange(40) < 15
-    fitted = fit(X, Y, labelled, soft_labels=soft_labels)
+    X, Y, labeled = rng.random((40, 6)), rng.integers(0, 2, (40, 3)), np.arange(40) < 15
+    fitted = fit(X, Y, labeled, soft_labels=soft_labels)
     lengths = np.linalg.norm(fitted.coef_, axis=1) + 1e-5
     assert_allclose(fitted.scores_, lengths / lengths.sum())
 
@@ -60,17 +60,17 @@ def test_the_lowest_objective_is_kept(rng):
     """It can rise, since no share of importance becomes 0."""
     parameters = {"gamma": 100.0, "tol": 0.0}
     for _ in range(100):
-        X, Y, labelled = rng.random((12, 5)), rng.integers(0, 2, (12, 3)), np.arange(12) < 3
-        longer = fit(X, Y, labelled, **parameters, max_iter=40)
+        X, Y, labeled = rng.random((12, 5)), rng.integers(0, 2, (12, 3)), np.arange(12) < 3
+        longer = fit(X, Y, labeled, **parameters, max_iter=40)
         best = int(np.argmin(longer.objective_))
         if longer.objective_[-1] > (1 + 1e-9) * longer.objective_[best]:
             break
     assert best < 39
-    shorter = fit(X, Y, labelled, **parameters, max_iter=best + 1)
+    shorter = fit(X, Y, labeled, **parameters, max_iter=best + 1)
     assert_array_equal(longer.coef_, shorter.coef_)
     assert_array_equal(longer.scores_, shorter.scores_)
     assert_array_equal(longer.intercept_, shorter.intercept_)
-    later = fit(X, Y, labelled, **parameters, max_iter=best + 2)
+    later = fit(X, Y, labeled, **parameters, max_iter=best + 2)
     assert_array_equal(later.coef_, shorter.coef_)
 
 
@@ -80,7 +80,7 @@ def test_normalised_rows_are_shares_of_their_labels(rng):
     Y[4] = 0.0
     assert (Y.sum(axis=1) > 1).any()
     shares = np.array([row / row.sum() if row.any() else row for row in Y])
-    fitted = RLSR(soft_labels="normalised").fit(X, Y)
+    fitted = RLSR(soft_labels="normalized").fit(X, Y)
     assert_allclose(fitted.intercept_, shares.mean(axis=0))
     plain = RLSR().fit(X, Y)
     assert_allclose(plain.intercept_, Y.mean(axis=0))
@@ -91,7 +91,7 @@ def test_normalised_rows_are_shares_of_their_labels(rng):
     ("name", "value", "rule"),
     [
         ("gamma", 0, 'a number above 0, or "auto"'),
-        ("soft_labels", "hard", "one of 'simplex', 'normalised', 'box'"),
+        ("soft_labels", "hard", "one of 'simplex', 'normalized', 'box'"),
         ("n_inner", 0, "a whole number of at least 1"),
     ],
 )

@@ -9,10 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fedsieve.rivals.row_graph import binary_laplacian, blocks, probabilistic_laplacian, roughness
 from reference.rivals.row_graph_loops import adaptive_laplacian, squared_distances
 from reference.rivals.row_graph_loops import binary_laplacian as binary_laplacian_loops
-from strategies import partly_labelled
+from strategies import partly_labeled
 
 
-@given(partly_labelled(), st.integers(1, 25))
+@given(partly_labeled(), st.integers(1, 25))
 def test_laplacians_are_those_of_plain_loops(table, n_neighbors):
     rows = table[0]
     distances = squared_distances(rows)
@@ -29,7 +29,7 @@ def test_laplacians_are_symmetric_and_blind_to_constants(rng, laplacian):
     assert np.linalg.eigvalsh(lap.toarray()).min() > -1e-12
 
 
-def test_farther_neighbours_are_less_probable_by_hand():
+def test_farther_neighbors_are_less_probable_by_hand():
     """Squared distances: 1, 4, 16 from the first row; 1, 1, 9; 1, 4, 4, of which the first counts; 4, 9, 16."""
     S = np.array(
         [
@@ -48,13 +48,13 @@ def test_equal_rows_share_evenly():
     assert_allclose(-probabilistic_laplacian(np.ones((4, 2)), 2).toarray()[3], [0.25, 0.25, 0.0, -0.5])
 
 
-def test_blocks_are_taken_from_the_unlabelled_rows(rng):
-    lap, labelled = binary_laplacian(rng.random((9, 2)), 3), rng.random(9) < 0.5
-    among, to_labelled = blocks(lap, labelled)
-    assert_array_equal(among, lap.toarray()[np.ix_(~labelled, ~labelled)])
-    assert_array_equal(to_labelled.toarray(), lap.toarray()[np.ix_(~labelled, labelled)])
+def test_blocks_are_taken_from_the_unlabeled_rows(rng):
+    lap, labeled = binary_laplacian(rng.random((9, 2)), 3), rng.random(9) < 0.5
+    among, to_labeled = blocks(lap, labeled)
+    assert_array_equal(among, lap.toarray()[np.ix_(~labeled, ~labeled)])
+    assert_array_equal(to_labeled.toarray(), lap.toarray()[np.ix_(~labeled, labeled)])
 
 
-def test_roughness_adds_up_the_differences_of_neighbours():
+def test_roughness_adds_up_the_differences_of_neighbors():
     lap = binary_laplacian(np.array([[0.0], [1.0], [3.0]]), 1)
     assert roughness(lap, np.array([[0.0, 1.0], [1.0, 1.0], [4.0, 0.0]])) == 1 + 9 + 1

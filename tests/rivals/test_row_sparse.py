@@ -49,8 +49,8 @@ def test_it_solves_them_with_other_rows_in_place_of_the_first(rng, shape):
 def test_what_is_explained_is_what_the_squares_fall_by(rng, shape):
     X, F, _ = random_problem(rng, shape)
     regression, W = RowSparseRegression(X), rng.normal(size=(shape[1], 3))
-    centred = F - F.mean(axis=0)
-    fall = (centred**2).sum() - ((X @ W - centred) ** 2).sum()
+    centered = F - F.mean(axis=0)
+    fall = (centered**2).sum() - ((X @ W - centered) ** 2).sum()
     assert regression.explained(W, regression.target(F)) == pytest.approx(fall, rel=1e-9)
 
 

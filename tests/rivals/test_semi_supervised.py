@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods import registry
 from fedsieve.rivals import CSFS, RLSR, SCFC, SFAM, SFSS
-from strategies import partly_labelled
+from strategies import partly_labeled
 
 METHODS = (SFSS, CSFS, RLSR, SCFC, SFAM)
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -20,7 +20,7 @@ every_method = pytest.mark.parametrize("method", METHODS)
 @parametrize_with_checks(
     [
         *(method() for method in METHODS),
-        SFSS(1, mu=0.1, gamma=10.0, n_neighbors=2, unlabelled_weight=0.0, tol=0.0, max_iter=3),
+        SFSS(1, mu=0.1, gamma=10.0, n_neighbors=2, unlabeled_weight=0.0, tol=0.0, max_iter=3),
         RLSR(1, soft_labels="box", n_inner=1),
         SCFC(1, refresh=True),
     ]
@@ -29,8 +29,8 @@ def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
 
 
-def hide(Y, labelled):
-    return np.where(labelled[:, None], Y, -1)
+def hide(Y, labeled):
+    return np.where(labeled[:, None], Y, -1)
 
 
 def order(method, X, Y, **parameters):
@@ -45,9 +45,9 @@ def noise(rng):
 
 @every_method
 def test_noisy_copies_of_the_labels_are_on_top(method, noise, rng):
-    X, Y, labelled = noise
+    X, Y, labeled = noise
     X[:, [2, 5, 7]] = np.abs(Y - (rng.random(Y.shape) < 0.1))
-    assert set(order(method, X, hide(Y, labelled))[:3]) == {2, 5, 7}
+    assert set(order(method, X, hide(Y, labeled))[:3]) == {2, 5, 7}
 
 
 @every_method
@@ -58,12 +58,12 @@ def test_more_features_than_rows(method, rng):
 
 
 @every_method
-@given(table=partly_labelled(ties=False), seed=st.integers(0, 2**32 - 1))
+@given(table=partly_labeled(ties=False), seed=st.integers(0, 2**32 - 1))
 def test_moved_features_and_rows_keep_their_scores(method, table, seed):
-    X, Y, labelled = table
+    X, Y, labeled = table
     rng = np.random.default_rng(seed)
     rows, features = rng.permutation(len(X)), rng.permutation(X.shape[1])
-    known = hide(Y, labelled)
+    known = hide(Y, labeled)
     fixed = {"tol": 0.0, "max_iter": 6}
     here = method(**fixed).fit(X, known).scores_
     there = method(**fixed).fit(X[rows][:, features], known[rows]).scores_
@@ -71,21 +71,21 @@ def test_moved_features_and_rows_keep_their_scores(method, table, seed):
 
 
 @every_method
-def test_labels_of_unlabelled_rows_are_not_looked_at(method, noise):
+def test_labels_of_unlabeled_rows_are_not_looked_at(method, noise):
     """By the kernels either: the search for weights hands them all labels."""
-    X, Y, labelled = noise
-    fitted = method().fit(X, hide(Y, labelled))
+    X, Y, labeled = noise
+    fitted = method().fit(X, hide(Y, labeled))
     seen, garbage = (
-        fitted._predict(X, np.where(labelled[:, None], Y, other), labelled, fitted.weights_) for other in (Y, 77.0)
+        fitted._predict(X, np.where(labeled[:, None], Y, other), labeled, fitted.weights_) for other in (Y, 77.0)
     )
     assert_array_equal(seen, garbage)
 
 
 @every_method
 def test_a_constant_feature_is_last(method, noise):
-    X, Y, labelled = noise
+    X, Y, labeled = noise
     X[:, 6] = 3.0
-    fitted = method(tol=0.0, max_iter=5).fit(X, hide(Y, labelled))
+    fitted = method(tol=0.0, max_iter=5).fit(X, hide(Y, labeled))
     assert fitted.order_[-1] == 6
     assert_array_equal(fitted.coef_[6], 0.0)
     assert method is RLSR or fitted.scores_[6] == 0
@@ -100,9 +100,9 @@ def test_constant_features_alone_keep_their_order(method, rng):
 @every_method
 @pytest.mark.parametrize("n_rows", [200, 10])
 def test_equal_features_share_their_weight(method, noise, n_rows):
-    X, Y, labelled = (part[:n_rows] for part in noise)
+    X, Y, labeled = (part[:n_rows] for part in noise)
     X[:, [3, 8]] = Y[:, [1, 1]]
-    fitted = method().fit(X, hide(Y, labelled))
+    fitted = method().fit(X, hide(Y, labeled))
     assert fitted.scores_[3] == pytest.approx(fitted.scores_[8], rel=1e-9)
     place = fitted.order_.tolist().index(3)
     assert fitted.order_[place + 1] == 8
@@ -110,9 +110,9 @@ def test_equal_features_share_their_weight(method, noise, n_rows):
 
 @every_method
 def test_one_label_in_either_form(method, noise):
-    X, Y, labelled = noise
+    X, Y, labeled = noise
     X[:, 4] = Y[:, 0]
-    classes = np.where(labelled, Y[:, 0], -1)
+    classes = np.where(labeled, Y[:, 0], -1)
     assert order(method, X, classes) == order(method, X, classes[:, None])
     assert order(method, X, classes)[0] == 4
     assert method().fit(X, classes).coef_.shape == (12, 2)
@@ -136,10 +136,10 @@ def test_more_labels_than_features(method, rng):
 
 @every_method
 def test_a_label_that_no_row_has(method, noise):
-    X, Y, labelled = noise
+    X, Y, labeled = noise
     X[:, 2] = Y[:, 0]
     Y[:, 2] = 0.0
-    assert order(method, X, hide(Y, labelled))[0] == 2
+    assert order(method, X, hide(Y, labeled))[0] == 2
 
 
 @every_method
@@ -150,14 +150,14 @@ def test_0_1_features_stored_sparsely(method, rng):
 
 
 @every_method
-def test_no_unlabelled_rows(method, noise):
+def test_no_unlabeled_rows(method, noise):
     X, Y, _ = noise
     X[:, [2, 5, 7]] = Y + 0.3 * X[:, [2, 5, 7]]
     assert set(order(method, X, Y)[:3]) == {2, 5, 7}
 
 
 @every_method
-def test_one_labelled_row(method, noise):
+def test_one_labeled_row(method, noise):
     X, Y, _ = noise
     fitted = method().fit(X, hide(Y, np.arange(200) == 7))
     assert np.isfinite(fitted.scores_).all()
@@ -175,8 +175,8 @@ def test_extreme_weights_give_finite_scores(method, rng, shape):
 
 @every_method
 def test_what_is_known_after_the_fit(method, noise):
-    X, Y, labelled = noise
-    fitted = method(4, max_iter=3, tol=0.0).fit(X, hide(Y, labelled))
+    X, Y, labeled = noise
+    fitted = method(4, max_iter=3, tol=0.0).fit(X, hide(Y, labeled))
     assert fitted.coef_.shape == (12, 3)
     assert fitted.intercept_.shape == (3,)
     assert fitted.n_iter_ == len(fitted.objective_) == 3
@@ -188,17 +188,17 @@ def test_what_is_known_after_the_fit(method, noise):
 
 @pytest.mark.parametrize(("method", "start"), [(CSFS, 0.0), (SCFC, 0.0), (SFAM, 0.0), (RLSR, 1 / 3)])
 def test_the_intercept_is_the_mean_of_the_soft_labels_that_the_coefficients_fit(method, start, noise):
-    X, Y, labelled = noise
-    first = method(max_iter=1).fit(X, hide(Y, labelled)).intercept_
-    assert_allclose(first, np.where(labelled[:, None], Y, start).mean(axis=0))
-    later = method(max_iter=2).fit(X, hide(Y, labelled)).intercept_
+    X, Y, labeled = noise
+    first = method(max_iter=1).fit(X, hide(Y, labeled)).intercept_
+    assert_allclose(first, np.where(labeled[:, None], Y, start).mean(axis=0))
+    later = method(max_iter=2).fit(X, hide(Y, labeled)).intercept_
     assert not np.allclose(later, first)
 
 
 @every_method
 def test_the_tolerance_stops_it(method, noise):
-    X, Y, labelled = noise
-    objective = method(tol=1e-2).fit(X, hide(Y, labelled)).objective_
+    X, Y, labeled = noise
+    objective = method(tol=1e-2).fit(X, hide(Y, labeled)).objective_
     changes = np.abs(np.diff(objective)) / objective[:-1]
     assert (changes[:-1] >= 1e-2).all()
     assert changes[-1] < 1e-2
@@ -210,9 +210,9 @@ def test_labels_must_be_there_and_fit_the_rows(method, noise):
     name = method.__name__
     with pytest.raises(DataError, match=rf"^{name}: requires y to be passed, but the target y is None\. Rows without"):
         method().fit(X)
-    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labelled\.$"):
+    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labeled\.$"):
         method().fit(X, np.full(Y.shape, -1))
-    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labelled\.$"):
+    with pytest.raises(DataError, match=rf"^{name}: all rows of y are -1; at least some rows must be labeled\.$"):
         method().fit(X, np.full(200, -1))
     with pytest.raises(DataError, match=rf"^{name}: X has 200 rows and y 199; they must be the same rows\.$"):
         method().fit(X, Y[1:])

@@ -13,13 +13,13 @@ from fedsieve.errors import ParameterError
 from fedsieve.rivals import SFAM
 from fedsieve.rivals.sfam import Structure
 from reference.rivals.sfam_loops import self_representation, sfam_loops
-from strategies import partly_labelled
+from strategies import partly_labeled
 
 WEIGHTS = st.sampled_from([0.01, 1.0, 30.0])
 
 
-def fit(X, Y, labelled, **parameters):
-    return SFAM(**parameters).fit(X, np.where(labelled[:, None], Y, -1))
+def fit(X, Y, labeled, **parameters):
+    return SFAM(**parameters).fit(X, np.where(labeled[:, None], Y, -1))
 
 
 def compare(table, **parameters):
@@ -29,7 +29,7 @@ def compare(table, **parameters):
     assert_allclose(fitted.objective_, objective, rtol=1e-9, atol=1e-9)
 
 
-@given(partly_labelled(), WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS, st.integers(1, 25), st.integers(1, 6))
+@given(partly_labeled(), WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS, st.integers(1, 25), st.integers(1, 6))
 def test_it_is_that_of_plain_loops(table, alpha, beta, gamma, rho, n_neighbors, max_iter):
     weights = {"alpha": alpha, "beta": beta, "gamma": gamma, "rho": rho}
     compare(table, **weights, n_neighbors=n_neighbors, tol=0.0, max_iter=max_iter)
@@ -55,8 +55,8 @@ def test_the_structure_is_that_of_the_formula(rng, shape, rho):
 
 
 def test_without_weight_the_structure_plays_no_part(rng):
-    X, Y, labelled = rng.random((40, 5)), rng.integers(0, 2, (40, 3)), np.arange(40) < 15
-    one, other, weighted = (fit(X, Y, labelled, beta=beta, rho=rho) for beta, rho in ((0, 1), (0, 9), (1, 1)))
+    X, Y, labeled = rng.random((40, 5)), rng.integers(0, 2, (40, 3)), np.arange(40) < 15
+    one, other, weighted = (fit(X, Y, labeled, beta=beta, rho=rho) for beta, rho in ((0, 1), (0, 9), (1, 1)))
     assert_allclose(one.scores_, other.scores_, rtol=1e-12)
     assert not np.allclose(one.scores_, weighted.scores_, rtol=1e-2)
 

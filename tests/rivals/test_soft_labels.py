@@ -1,4 +1,4 @@
-"""Soft labels: the nearest point of the simplex, and labels that follow a regression and their neighbours."""
+"""Soft labels: the nearest point of the simplex, and labels that follow a regression and their neighbors."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from fedsieve.rivals.row_graph import binary_laplacian
-from fedsieve.rivals.soft_labels import NeighbourlyLabels, in_box, on_simplex
+from fedsieve.rivals.soft_labels import NeighborlyLabels, in_box, on_simplex
 from reference.rivals.rlsr_loops import onto_simplex
 
 
@@ -30,17 +30,17 @@ def test_rows_of_the_simplex_and_the_box_stay():
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 100.0])
-def test_no_other_labels_are_closer_to_predictions_and_neighbours(rng, alpha):
+def test_no_other_labels_are_closer_to_predictions_and_neighbors(rng, alpha):
     X, Y = rng.random((20, 3)), rng.integers(0, 2, (20, 2)).astype(float)
-    labelled, laplacian = np.arange(20) < 8, binary_laplacian(X, 4)
+    labeled, laplacian = np.arange(20) < 8, binary_laplacian(X, 4)
     W, b = 0.1 * rng.random((3, 2)), np.array([0.3, 0.4])
     F = Y.copy()
-    F[~labelled] = NeighbourlyLabels(X, Y, labelled, laplacian, alpha).predict(W, b)
-    assert 0 < F[~labelled].min() <= F[~labelled].max() < 1  # so that the limits play no part
+    F[~labeled] = NeighborlyLabels(X, Y, labeled, laplacian, alpha).predict(W, b)
+    assert 0 < F[~labeled].min() <= F[~labeled].max() < 1  # so that the limits play no part
 
     def value(F):
-        return ((X @ W + b - F)[~labelled] ** 2).sum() + alpha * np.trace(F.T @ laplacian.toarray() @ F)
+        return ((X @ W + b - F)[~labeled] ** 2).sum() + alpha * np.trace(F.T @ laplacian.toarray() @ F)
 
     for size in (1e-4, 1e-2, 1.0):
-        step = np.where(labelled[:, None], 0.0, size * rng.normal(size=F.shape))
+        step = np.where(labeled[:, None], 0.0, size * rng.normal(size=F.shape))
         assert value(F + step) > value(F)

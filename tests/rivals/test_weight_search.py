@@ -1,4 +1,4 @@
-"""The search for weights: its grid, folds, ties and errors, and that the methods use it on labelled rows only."""
+"""The search for weights: its grid, folds, ties and errors, and that the methods use it on labeled rows only."""
 
 from itertools import product
 
@@ -31,7 +31,7 @@ def test_the_least_loss_wins(rows, best):
     """Scores are the labels plus more noise the farther the weights are from the best ones."""
     noise = np.random.default_rng(0).normal(size=rows[1].shape)
 
-    def predict(_X, Y, _labelled, weights):
+    def predict(_X, Y, _labeled, weights):
         distance = sum(abs(np.log(weights[name] / value)) for name, value in zip(("mu", "gamma"), best, strict=True))
         return Y + distance * noise
 
@@ -42,7 +42,7 @@ def test_the_least_loss_wins(rows, best):
 def test_equal_losses_go_to_the_first_combination_tried(rows):
     tried = []
 
-    def predict(_X, Y, _labelled, weights):
+    def predict(_X, Y, _labeled, weights):
         tried.append(tuple(weights.values()))
         return Y + (np.random.default_rng(0).normal(size=Y.shape) if weights["mu"] == 1 else 0.0)
 
@@ -53,25 +53,25 @@ def test_equal_losses_go_to_the_first_combination_tried(rows):
 def test_every_third_row_is_hidden_in_turn(rows):
     hidden = []
 
-    def predict(X, Y, labelled, _weights):
+    def predict(X, Y, labeled, _weights):
         assert X is rows[0]
-        hidden.append(np.flatnonzero(~labelled).tolist())
+        hidden.append(np.flatnonzero(~labeled).tolist())
         return Y
 
     chosen_weights("A", {"mu": "auto"}, *rows, predict)
     assert hidden == 3 * [[0, 3, 6, 9, 12], [1, 4, 7, 10], [2, 5, 8, 11]]
 
 
-def test_too_few_labelled_rows(rows):
+def test_too_few_labeled_rows(rows):
     X, Y = rows
-    message = r'^A: mu, gamma="auto" needs at least 6 labelled rows; got 5\. Give numbers\.$'
+    message = r'^A: mu, gamma="auto" needs at least 6 labeled rows; got 5\. Give numbers\.$'
     with pytest.raises(DataError, match=message):
         chosen_weights("A", {"mu": "auto", "gamma": "auto"}, X[:5], Y[:5], refuse)
 
 
-def test_six_labelled_rows_are_enough(rows):
+def test_six_labeled_rows_are_enough(rows):
     X, Y = rows
-    assert chosen_weights("A", {"mu": "auto"}, X[:6], Y[:6], lambda _X, Y, _labelled, _weights: Y) == {"mu": 1.0}
+    assert chosen_weights("A", {"mu": "auto"}, X[:6], Y[:6], lambda _X, Y, _labeled, _weights: Y) == {"mu": 1.0}
 
 
 def test_folds_in_which_no_ranking_can_be_wrong(rows):
@@ -91,11 +91,11 @@ def partly(rng):
     return X, known
 
 
-def test_a_method_finds_its_weights_on_its_labelled_rows(partly):
+def test_a_method_finds_its_weights_on_its_labeled_rows(partly):
     X, known = partly
     fitted = CSFS(alpha="auto").fit(X, known)
-    labelled = known[:, 0] >= 0
-    X, known = X[labelled], known[labelled]
+    labeled = known[:, 0] >= 0
+    X, known = X[labeled], known[labeled]
     scaled = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     losses = []
     for alpha in GRID:
@@ -122,5 +122,5 @@ def test_the_error_names_the_method(partly):
     X, known = partly
     few = np.flatnonzero(known[:, 0] >= 0)[5:]
     known[few] = -1
-    with pytest.raises(DataError, match=r'^SFSS: gamma="auto" needs at least 6 labelled rows; got 5\.'):
+    with pytest.raises(DataError, match=r'^SFSS: gamma="auto" needs at least 6 labeled rows; got 5\.'):
         SFSS(gamma="auto").fit(X, known)

@@ -12,7 +12,7 @@ from fedsieve.runtimes.deployment.runs import new_run
 from fedsieve.runtimes.flower import client_app, server_app
 from fedsieve.runtimes.flower.edge_node import EdgeNode
 from fedsieve.runtimes.flower.local_grid import LocalGrid, site_node
-from protocol.federation import example, labelled, sites
+from protocol.federation import example, labeled, sites
 
 ADDRESS = "127.0.0.1:9443"
 
@@ -35,8 +35,8 @@ def consortium(tmp_path, case, n_edges=2):
     names = sorted(case.clients)
     edges = {f"edge-{number}": names[number::n_edges] for number in range(n_edges)}
     top = federation(tmp_path / "top", case, sorted(edges), 2)
-    rows = labelled(case)
-    top.write_labelled(rows.X, rows.Y)
+    rows = labeled(case)
+    top.write_labeled(rows.X, rows.Y)
     nodes, below = {}, {}
     for number, (edge, own) in enumerate(edges.items()):
         below[edge] = federation(tmp_path / edge, case, own, 2)
@@ -54,7 +54,7 @@ def test_two_edge_servers_with_three_sites_each_give_the_order_of_six_sites_on_o
     server_app.conduct(LocalGrid(nodes), top, run)
     assert run.failure() is None
     record = run.result()
-    flat = in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case)).selection
+    flat = in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case)).selection
     assert record["order"] == [case.features[i] for i in flat.order]
     assert_allclose(list(record["scores"].values()), flat.scores, rtol=1e-12)
     assert set(record["n_rows"]) == {"edge-0", "edge-1"}
@@ -75,5 +75,5 @@ def test_a_lost_site_costs_its_edge_server_and_is_named(tmp_path):
     record = run.result()
     assert "an edge server, of which failed site 'site-4'" in record["dropped"]["edge-1"]
     survivors = {name: site for name, site in sites(case).items() if name not in ("site-1", "site-4")}
-    flat = in_process.select(SSFMLFSPlan(case.features), labelled(case), survivors).selection
+    flat = in_process.select(SSFMLFSPlan(case.features), labeled(case), survivors).selection
     assert record["order"] == [case.features[i] for i in flat.order]

@@ -1,4 +1,4 @@
-"""One process: messages are counted as if they travelled, and travelling changes no bit of the result."""
+"""One process: messages are counted as if they traveled, and traveling changes no bit of the result."""
 
 import dataclasses
 
@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from fedsieve.protocol import SERVER, Client, SSFMLFSPlan, bytes_by_kind, federated_selection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
-from protocol.federation import WIRES, example, labelled, sites
-from protocol.labelled import PLANS, labelled_example
+from protocol.federation import WIRES, example, labeled, sites
+from protocol.labeled import PLANS, labeled_example
 
 
 def over_the_wire(plan, rows, clients):
@@ -45,18 +45,18 @@ def assert_same_bits(plan, rows, clients):
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wire):
     case = example()
-    assert_same_bits(SSFMLFSPlan(case.features, wire=wire), labelled(case), sites(case))
+    assert_same_bits(SSFMLFSPlan(case.features, wire=wire), labeled(case), sites(case))
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_sites_that_hold_labels_are_no_exception(name):
-    case = labelled_example()
+    case = labeled_example()
     assert_same_bits(case.plan(name), case.rows, case.sites)
 
 
 def test_the_transcript_says_who_sent_what_and_how_much():
     case = example()
-    outcome = in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case))
+    outcome = in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case))
     first, second = outcome.transcript[:2]
     assert (first.round, first.sender, first.receiver, first.kind) == (1, "server", "site-0", "AskRanges")
     assert (second.sender, second.receiver, second.kind) == ("site-0", "server", "Ranges")
@@ -73,7 +73,7 @@ def test_the_transcript_says_who_sent_what_and_how_much():
 @pytest.mark.parametrize(("wire", "kind", "values"), [("statistics", "PairSums", 21), ("vectors", "Products", 6)])
 def test_a_client_sends_as_many_values_as_the_wire_form_says(wire, kind, values):
     case = example()
-    outcome = in_process.select(SSFMLFSPlan(case.features, wire=wire), labelled(case), sites(case))
+    outcome = in_process.select(SSFMLFSPlan(case.features, wire=wire), labeled(case), sites(case))
     sizes = [entry.n_bytes for entry in outcome.transcript if entry.kind == kind]
     assert all(values * 8 < size < values * 8 + 200 for size in sizes)  # the rest is header, names and seal
 
@@ -81,5 +81,5 @@ def test_a_client_sends_as_many_values_as_the_wire_form_says(wire, kind, values)
 def test_a_watcher_sees_every_question():
     case = example()
     seen = []
-    in_process.select(SSFMLFSPlan(case.features), labelled(case), sites(case), seen.append)
+    in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case), seen.append)
     assert [type(ask.request).__name__ for ask in seen] == ["AskRanges", "AskMoments", "AskPairSums"]

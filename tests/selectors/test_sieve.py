@@ -38,15 +38,15 @@ def test_it_finds_what_carries_the_labels_also_where_it_is_not_linear(planted):
 def test_one_place_gives_what_a_federation_gives(planted):
     X, Y = planted
     federated = Sieve().fit(X[:150], Y[:150], clients=parts(X))
-    unlabelled = np.where(np.arange(400)[:, None] < 150, Y, -1)
-    pooled = Sieve().fit(X, unlabelled)
+    unlabeled = np.where(np.arange(400)[:, None] < 150, Y, -1)
+    pooled = Sieve().fit(X, unlabeled)
     assert_array_equal(pooled.order_, federated.order_)
     assert_allclose(pooled.scores_, federated.scores_, atol=1e-9)
     assert_allclose(pooled.redundancy_, federated.redundancy_, atol=1e-9)
     assert pooled.transcript_ == ()
 
 
-def test_unlabelled_rows_count(planted):
+def test_unlabeled_rows_count(planted):
     X, Y = planted
     alone = Sieve().fit(X[:150], Y[:150])
     with_others = Sieve().fit(X[:150], Y[:150], clients=parts(X))
@@ -162,11 +162,11 @@ def test_bad_parameters_are_named(planted, parameters, says):
 
 def test_bad_tables_are_named(planted):
     X, Y = planted
-    with pytest.raises(DataError, match="Sieve: no label varies over the 150 labelled rows; nothing to learn"):
+    with pytest.raises(DataError, match="Sieve: no label varies over the 150 labeled rows; nothing to learn"):
         Sieve().fit(X[:150], np.ones((150, 2), dtype=int))
     with pytest.raises(DataError, match="Sieve: one row of Y is -1"):
         Sieve().fit(X[:150], np.vstack([Y[:149], [[-1, -1, -1]]]))
-    with pytest.raises(DataError, match='Sieve: n_features_to_select="auto" needs at least 10 labelled rows'):
+    with pytest.raises(DataError, match='Sieve: n_features_to_select="auto" needs at least 10 labeled rows'):
         Sieve("auto").fit(X[:9], Y[:9])
     with pytest.raises(DataError, match=r"Sieve: nominal column 'x3' has the code .*, which is no whole number"):
         Sieve(nominal=[3]).fit(X[:150], Y[:150])

@@ -60,7 +60,7 @@ def test_without_clients_the_rows_are_one_pool_and_nothing_is_claimed_to_travel(
     assert_allclose(fitted.scores_, slow.scores, rtol=1e-6)
 
 
-def test_rows_of_minus_one_are_the_pool_s_unlabelled_rows(case):
+def test_rows_of_minus_one_are_the_pool_s_unlabeled_rows(case):
     X, Y, _ = case
     Y = Y.copy()
     Y[8:] = -1
@@ -70,7 +70,7 @@ def test_rows_of_minus_one_are_the_pool_s_unlabelled_rows(case):
 
 
 @pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
-def test_a_single_target_is_one_hot_encoded_and_minus_one_is_unlabelled(case, shape):
+def test_a_single_target_is_one_hot_encoded_and_minus_one_is_unlabeled(case, shape):
     X, _, _ = case
     y = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, -1, -1, -1])
     one_hot = np.vstack([np.eye(3, dtype=int)[y[:9]], np.full((3, 3), -1)])
@@ -118,19 +118,19 @@ def test_default_number_of_features(case):
 REFUSED = [
     (
         lambda X, Y, east: (X, Y, {"a": east, "b": east.rename(columns={"age": "id"})}),
-        r"client 'b' has other columns than the labelled rows \(missing: 'age'; extra: 'id'\)",
+        r"client 'b' has other columns than the labeled rows \(missing: 'age'; extra: 'id'\)",
     ),
     (
         lambda X, Y, east: (X, Y, {"a": east, "b": east.to_numpy()}),
-        "client 'b' has columns with no names, the labelled",
+        "client 'b' has columns with no names, the labeled",
     ),
     (
         lambda X, Y, east: (X.to_numpy(), Y, {"a": east.to_numpy(), "b": east}),
-        "client 'b' has columns with names, the labelled rows with none",
+        "client 'b' has columns with names, the labeled rows with none",
     ),
     (
         lambda X, Y, east: (X.to_numpy(), Y, [east.to_numpy(), east.to_numpy()[:, :4]]),
-        "client 'client-1' has 4 columns, the labelled rows have 5",
+        "client 'client-1' has 4 columns, the labeled rows have 5",
     ),
     (
         lambda X, Y, east: (X, Y, {"a": east, "b": east.assign(age="old")}),
@@ -146,13 +146,13 @@ REFUSED = [
     ),
     (
         lambda X, Y, east: (X.assign(age=np.inf), Y, [east, east]),
-        r"labelled rows have 12 infinite \(inf\) values in column 'age'",
+        r"labeled rows have 12 infinite \(inf\) values in column 'age'",
     ),
     (lambda X, Y, east: (X, Y, [east, east * 1e301]), r"infinite \(inf\) values in column 'age' and 4 more columns"),
     (lambda X, Y, east: (X, np.full_like(Y, -1), [east, east]), "all rows of Y are -1"),
     (
         lambda X, Y, east: (X, np.vstack([np.full((1, 4), -1), Y[1:]]), [east, east]),
-        r"1 rows of Y are -1 \(unlabelled\)\. With clients",
+        r"1 rows of Y are -1 \(unlabeled\)\. With clients",
     ),
     (lambda X, Y, _: (X, np.where(np.eye(12, 4) > 0, 2, Y), None), "labels must be 0 or 1; got 2 in row 0, label 0"),
     (lambda X, Y, _: (X, np.full(Y.shape, "yes"), None), "labels must be 0 or 1; Y has dtype"),
@@ -175,7 +175,7 @@ def test_what_cannot_be_used_is_refused_and_named(case, change, message):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 12}, "n_neighbors must be below the number of labelled rows, 12; got 12"),
+        ({"n_neighbors": 12}, "n_neighbors must be below the number of labeled rows, 12; got 12"),
         ({"nominal": [9]}, r"nominal=\[9\] has an index beyond the 5 features"),
         ({"lam": 7}, r"lam must be in \[0\.4, 2\]; got 7"),
         ({"ranges": 5}, "ranges must be 'federated', 'local' or .*; got 5"),
@@ -207,7 +207,7 @@ def test_nullable_columns_and_sparse_labels_are_understood(case):
     assert_array_equal(nullable.scores_, SSFMLFS(**options).fit(X, Y, clients=[plain, clients["west"]]).scores_)
 
 
-def test_minus_one_among_text_classes_is_unlabelled(case):
+def test_minus_one_among_text_classes_is_unlabeled(case):
     X, _, _ = case
     words = ["cat", "dog", "emu"] * 3 + [-1, -1, -1]
     codes = [0, 1, 2] * 3 + [-1, -1, -1]

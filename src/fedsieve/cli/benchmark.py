@@ -60,7 +60,7 @@ benchmark.__doc__ = EXAMPLE
 
 
 def _implemented(experiment: Experiment) -> Experiment:
-    """The experiment without the methods that do not exist yet; a misspelt name is an error."""
+    """The experiment without the methods that do not exist yet; a misspelled name is an error."""
     known = registry()
     absent = [method.name for method in experiment.methods if method.name not in known]
     for name in absent:

@@ -21,7 +21,7 @@ from fedsieve.datasets import Dataset, load_digits, partition
 from fedsieve.datasets.digits import SIDE
 from fedsieve.errors import MissingExtraError
 from fedsieve.learning import MLkNN, metrics
-from fedsieve.protocol import SERVER, Labelled, Plan, SievePlan, Site, SSFMLFSPlan
+from fedsieve.protocol import SERVER, Labeled, Plan, SievePlan, Site, SSFMLFSPlan
 from fedsieve.report.pixels import draw_pixels
 from fedsieve.report.selection_file import (
     CSV,
@@ -39,12 +39,12 @@ EXAMPLE = """Choose pixels of handwritten digits with ten sites, offline, in sec
 [bold]Example[/bold]: fedsieve demo --out demo-result
 
 1797 images, 64 pixels, eight labels such as "prime" or "closed_loop". A fifth
-of the rows is labelled and lies on the server; ten clients hold the others,
-unlabelled and unevenly spread (Dirichlet 0.5). Shows the choice of Sieve and of
+of the rows is labeled and lies on the server; ten clients hold the others,
+unlabeled and unevenly spread (Dirichlet 0.5). Shows the choice of Sieve and of
 the paper's SSFMLFS, in its three wire forms; writes that of --method. Replaces
 an earlier demo."""
 
-N_CLIENTS, ALPHA, LABELLED = 10, 0.5, 0.2
+N_CLIENTS, ALPHA, LABELED = 10, 0.5, 0.2
 WIRES = ("statistics", "vectors", "matrices")
 N_DRAWS = 20
 PICTURE = "pixels.png"
@@ -74,20 +74,20 @@ def demo(
     digits = load_digits()
     _keep_other_results(output, digits.label_names)
     sieve = SievePlan(digits.feature_names, n_features_to_select=None if k is None else number_or_auto(k))
-    labelled_rows, others = partition.labelled_split(digits.Y, LABELLED, seed)
+    labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = [others[part] for part in partition.dirichlet(digits.Y[others], N_CLIENTS, ALPHA, seed)]
     sites = {f"site-{i:02d}": Site(digits.feature_names, digits.X[rows]) for i, rows in enumerate(parts, start=1)}
-    labelled = Labelled(digits.X[labelled_rows], digits.Y[labelled_rows].astype(np.float64))
+    labeled = Labeled(digits.X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
     say(f"Handwritten digits: {len(digits.X)} rows, {SIDE * SIDE} pixels, labels {', '.join(digits.label_names)}.")
     sizes = ", ".join(str(len(rows)) for rows in parts)
-    say(f"Server: {len(labelled_rows)} labelled rows. Clients: {sizes} unlabelled rows.")
+    say(f"Server: {len(labeled_rows)} labeled rows. Clients: {sizes} unlabeled rows.")
     prepare_kernels()
 
-    runs = {SIEVE: _run("Sieve", sieve, labelled, sites)}
+    runs = {SIEVE: _run("Sieve", sieve, labeled, sites)}
     n_chosen = runs[SIEVE].outcome.selection.n_selected
     for wire in WIRES:
         plan = SSFMLFSPlan(digits.feature_names, n_features_to_select=n_chosen, wire=wire)
-        runs[f"{SSFMLFS}, {wire}"] = _run(f"SSFMLFS, wire form {wire}", plan, labelled, sites)
+        runs[f"{SSFMLFS}, {wire}"] = _run(f"SSFMLFS, wire form {wire}", plan, labeled, sites)
     runs[SSFMLFS] = runs[f"{SSFMLFS}, {WIRES[0]}"]
 
     records = {
@@ -105,7 +105,7 @@ def demo(
         out.print(pixel_picture(of_pixel, SIDE))
     say(f"\n{agreement_line(record, records[other])}\n")
     out.print(ranking_table(record, 10))
-    out.print(_quality_table(digits, labelled_rows, others, chosen, seed))
+    out.print(_quality_table(digits, labeled_rows, others, chosen, seed))
     out.print(_cost_table({name: run for name, run in runs.items() if name != SSFMLFS}, sites))
     say(_agreement([runs[f"{SSFMLFS}, {wire}"].outcome for wire in WIRES]))
     files = ", ".join([JSON, CSV, *_draw(digits, ranks, output)])
@@ -122,11 +122,11 @@ def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
         refuse_to_overwrite(folder, "It is no earlier demo; choose another --out.")
 
 
-def _run(title: str, plan: Plan, labelled: Labelled, sites: dict[str, Site]) -> Run:
+def _run(title: str, plan: Plan, labeled: Labeled, sites: dict[str, Site]) -> Run:
     say(Text.assemble("\n", (title, "bold")))
     began = time.perf_counter()
     with Rounds() as rounds:
-        outcome = in_process.select(plan, labelled, sites, rounds.watch)
+        outcome = in_process.select(plan, labeled, sites, rounds.watch)
     return Run(plan, outcome, time.perf_counter() - began)
 
 

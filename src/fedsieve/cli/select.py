@@ -19,7 +19,7 @@ from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.record import selection_record
 
-EXAMPLE = """Rank features from files: one with labelled rows, two or more with unlabelled rows.
+EXAMPLE = """Rank features from files: one with labeled rows, two or more with unlabeled rows.
 
 [bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ \\
 --client siteA.parquet --client siteB.csv -k 30 --out result/
@@ -30,7 +30,7 @@ asked for, with the ranks by the other one beside them."""
 
 
 def select(
-    labeled: Annotated[Path, typer.Option(help="The server's labelled rows, CSV or Parquet.")],
+    labeled: Annotated[Path, typer.Option(help="The server's labeled rows, CSV or Parquet.")],
     labels: Annotated[str, typer.Option(help='Label columns: "y1,y2", "prefix:label_" or a Mulan XML file.')],
     client: Annotated[list[str], typer.Option(help="A client's rows: FILE, or NAME=FILE. Give at least two.")],
     output: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
@@ -56,7 +56,7 @@ def select(
     missing: Annotated[str, typer.Option(help="error; SSFMLFS: or unrelated.")] = "error",
     constant: Annotated[str, typer.Option(help="SSFMLFS: last or keep.")] = "last",
     lam: Annotated[float, typer.Option(help="SSFMLFS: radius = deviation / lam; 0.4 to 2.")] = 1.2,
-    neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labelled row.")] = 3,
+    neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labeled row.")] = 3,
     damping: Annotated[float, typer.Option(help="SSFMLFS: share of a score that comes along the edges.")] = 0.85,
     on_bad_client: Annotated[str, typer.Option(help="raise or drop.")] = "raise",
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
@@ -67,7 +67,7 @@ def select(
         refuse_to_overwrite(output)
     data = read_sites(labeled, labels, client, shared=shared)
     for feature, label in leaks(data):
-        warn(f"feature {feature!r} is identical to label {label!r} on the labelled rows: a label among the features?")
+        warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     for_all: dict[str, Any] = {"missing": missing, "nominal": _split(nominal), "on_bad_client": on_bad_client}
     own: dict[str, dict[str, Any]] = {
         SIEVE: {"groups": tuple(_split(names) for names in group or ()), "seed": seed},
@@ -104,7 +104,7 @@ select.__doc__ = EXAMPLE
 
 def _run(plan: Plan, data: Files) -> dict[str, Any]:
     with Rounds() as rounds:
-        outcome = in_process.select(plan, data.labelled, data.sites, rounds.watch)
+        outcome = in_process.select(plan, data.labeled, data.sites, rounds.watch)
     return selection_record(plan, outcome, list(data.labels))
 
 

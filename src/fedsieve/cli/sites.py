@@ -11,18 +11,18 @@ from fedsieve.datasets.files import SUFFIXES, numeric_columns, read_table
 from fedsieve.datasets.findings import label_leaks
 from fedsieve.datasets.label_columns import label_columns, zero_or_one
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
-from fedsieve.protocol import Labelled, Site
+from fedsieve.protocol import Labeled, Site
 from fedsieve.selectors.labels import read_labels
 
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """What was read: common features, labels, the labelled rows, and one site per client."""
+    """What was read: common features, labels, the labeled rows, and one site per client."""
 
     features: tuple[str, ...]
     labels: tuple[str, ...]
-    Y: Int  # (n_samples, n_labels) as in the file; `labelled.Y` has a second column where there is one label only
-    labelled: Labelled
+    Y: Int  # (n_samples, n_labels) as in the file; `labeled.Y` has a second column where there is one label only
+    labeled: Labeled
     sites: dict[str, Site]
 
 
@@ -39,7 +39,7 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
         features=tuple(features),
         labels=tuple(label_names),
         Y=Y,
-        labelled=Labelled(numeric_columns(server, features, str(labeled)), read_labels(Y)[0]),
+        labeled=Labeled(numeric_columns(server, features, str(labeled)), read_labels(Y)[0]),
         sites={
             name: Site(tuple(features), numeric_columns(table, features, str(paths[name])))
             for name, table in tables.items()
@@ -48,8 +48,8 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
 
 
 def leaks(data: Files) -> list[tuple[str, str]]:
-    """Features that are identical to a label on the labelled rows."""
-    return label_leaks(Dataset("the labelled rows", data.labelled.X, data.Y, data.features, data.labels))
+    """Features that are identical to a label on the labeled rows."""
+    return label_leaks(Dataset("the labeled rows", data.labeled.X, data.Y, data.features, data.labels))
 
 
 def declared_ranges(choice: str) -> Any:
@@ -99,7 +99,7 @@ def _common(
         extra = [column for column in columns if column not in features]
         if len(missing) == len(features):
             raise DataError(
-                f"client {name!r} ({paths[name]}) shares no feature with the labelled rows: it has {listed(columns)}, "
+                f"client {name!r} ({paths[name]}) shares no feature with the labeled rows: it has {listed(columns)}, "
                 f"they have {listed(features) if features else 'only labels'}."
             )
         if (missing or extra) and not shared:

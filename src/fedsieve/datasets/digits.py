@@ -20,7 +20,7 @@ SIDE = 8
 
 
 def load_digits() -> Dataset:
-    """The 1797 handwritten digits of scikit-learn, 8 x 8 pixels with 17 grey levels, and eight labels.
+    """The 1797 handwritten digits of scikit-learn, 8 x 8 pixels with 17 gray levels, and eight labels.
 
     Labels: `even`, `prime`, `square`, `multiple_of_three`, `five_or_more` (arithmetic), `closed_loop` (0, 6, 8, 9),
     `straight_strokes` (1, 4, 7), `mirror_symmetric` (0, 1, 8; left and right alike). Features are pixels, named

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike
 
 from fedsieve.arrays import Float, Int
 from fedsieve.datasets.label_matrix import check_labels
-from fedsieve.datasets.labelled import labelled_split
+from fedsieve.datasets.labeled import labeled_split
 from fedsieve.datasets.skew import skew
 from fedsieve.errors import ParameterError
 
-__all__ = ["dirichlet", "iid", "labelled_split", "quantity_skew", "skew"]
+__all__ = ["dirichlet", "iid", "labeled_split", "quantity_skew", "skew"]
 
 
 def dirichlet(

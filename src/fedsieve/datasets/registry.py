@@ -146,7 +146,7 @@ _ALL = (
             "yeast-test.arff": "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
             "yeast.xml": "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
         },
-        source="A. Elisseeff, J. Weston: A Kernel Method for Multi-Labelled Classification. NIPS 14, 2001.",
+        source="A. Elisseeff, J. Weston: A Kernel Method for Multi-Labeled Classification. NIPS 14, 2001.",
     ),
 )
 

@@ -31,7 +31,7 @@ class Run:
     method: str
     parameters: tuple[tuple[str, Any], ...] = ()
     k: int | None = None  # None: the method's own default
-    labelled: float = 0.2
+    labeled: float = 0.2
     n_clients: int = 10
     partition: str = "dirichlet"
     alpha: float = 0.5
@@ -74,7 +74,7 @@ class Experiment:
     datasets: tuple[str, ...]
     methods: tuple[Method, ...]
     seeds: tuple[int, ...]
-    labelled: tuple[float, ...] = (0.2,)
+    labeled: tuple[float, ...] = (0.2,)
     k: Mapping[str, int] = field(default_factory=dict)
     distances: tuple[float, ...] = ()  # D_i of the communication cost, per client; empty: 1
     settings: tuple[tuple[str, Any], ...] = ()
@@ -92,11 +92,11 @@ class Experiment:
                 method=method.name,
                 parameters=method.parameters,
                 k=self.k.get(dataset),
-                labelled=labelled,
+                labeled=labeled,
                 seed=seed,
                 **dict(self.settings),
             )
-            for dataset, labelled, seed in product(self.datasets, self.labelled, self.seeds)
+            for dataset, labeled, seed in product(self.datasets, self.labeled, self.seeds)
         ]
 
 
@@ -130,7 +130,7 @@ def read_experiment(path: Path) -> Experiment:
         datasets=tuple(content["datasets"]),
         methods=tuple(_method(path, entry) for entry in content["method"]),
         seeds=tuple(content["seeds"]),
-        labelled=tuple(content.get("labelled", (0.2,))),
+        labeled=tuple(content.get("labeled", (0.2,))),
         k=content.get("k", {}),
         distances=tuple(content.get("distances", ())),
         settings=tuple(settings.items()),

@@ -20,8 +20,8 @@ def check_content(path: Path, content: dict[str, Any]) -> None:
         unknown = [name for name in content.get(key, ()) if name not in known]
         if unknown:
             raise ParameterError(f"{path}: {key} names no dataset {listed(unknown)}; there are {listed(known)}.")
-    if content["kind"] != "curves" and len(content.get("labelled", [0.2])) != 1:
-        raise ParameterError(f"{path}: kind {content['kind']!r} takes one labelled share; got {content['labelled']}.")
+    if content["kind"] != "curves" and len(content.get("labeled", [0.2])) != 1:
+        raise ParameterError(f"{path}: kind {content['kind']!r} takes one labeled share; got {content['labeled']}.")
 
 
 def _whole(value: Any) -> bool:
@@ -44,7 +44,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "title": (_text, "text"),
     "datasets": (_list_of(_text), "a list of names"),
     "seeds": (_list_of(_whole), "a list of whole numbers"),
-    "labelled": (_list_of(lambda share: _number(share) and 0 < share < 1), "a list of shares between 0 and 1"),
+    "labeled": (_list_of(lambda share: _number(share) and 0 < share < 1), "a list of shares between 0 and 1"),
     "k": (
         lambda k: isinstance(k, dict) and all(_whole(n) and n > 0 for n in k.values()),
         "a table of dataset = number of features",

@@ -93,7 +93,7 @@ def check_run(run: Run) -> None:
 
 
 def deal_out(run: Run, data: Dataset) -> Rows:
-    """Split the rows by the run's seed: test, the server's labelled share of the rest, and clients for what is left."""
+    """Split the rows by the run's seed: test, the server's labeled share of the rest, and clients for what is left."""
     if run.split == "official":
         if data.train is None or data.test is None:
             raise ParameterError(f"experiment: {run.dataset!r} has no official split; use split = 'random'.")
@@ -102,11 +102,11 @@ def deal_out(run: Run, data: Dataset) -> Rows:
         shuffled = np.random.default_rng([run.seed, 0]).permutation(len(data.Y))
         n_test = round(TEST_SHARE * len(shuffled))
         test, train = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
-    labelled, others = partition.labelled_split(data.Y[train], run.labelled, [run.seed, 1])
+    labeled, others = partition.labeled_split(data.Y[train], run.labeled, [run.seed, 1])
     deal = getattr(partition, run.partition)
     alpha = {} if run.partition == "iid" else {"alpha": run.alpha}
     parts = deal(data.Y[train[others]], run.n_clients, random_state=[run.seed, 2], **alpha)
-    return Rows(train, test, train[labelled], [train[others[part]] for part in parts])
+    return Rows(train, test, train[labeled], [train[others[part]] for part in parts])
 
 
 def _select(
@@ -122,9 +122,9 @@ def _select(
     elif entry.supervision == "none":
         fitted = [entry.factory(**parameters).fit(X[rows.train])]
     elif entry.federated:
-        labelled_clients = entry.supervision == "supervised"
+        labeled_clients = entry.supervision == "supervised"
         clients = {
-            f"client-{i:02d}": (X[part], data.Y[part]) if labelled_clients else X[part]
+            f"client-{i:02d}": (X[part], data.Y[part]) if labeled_clients else X[part]
             for i, part in enumerate(rows.clients)
         }
         fitted = [entry.factory(**parameters).fit(X[rows.server], data.Y[rows.server], clients=clients)]

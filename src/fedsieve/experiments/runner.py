@@ -25,7 +25,7 @@ def compute(
 ) -> None:
     """Evaluate the runs, each record written as soon as it is there; `tell` hears of each."""
     waiting = list(runs)
-    for run in {(run.dataset, run.method, run.parameters, run.labelled): run for run in waiting}.values():
+    for run in {(run.dataset, run.method, run.parameters, run.labeled): run for run in waiting}.values():
         check_run(run)  # a mistake is an error before any work
     if jobs == 1:
         for run in waiting:

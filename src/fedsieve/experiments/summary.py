@@ -1,4 +1,4 @@
-"""Records to numbers for a table: mean and deviation over seeds, per dataset, method, scaling and labelled share."""
+"""Records to numbers for a table: mean and deviation over seeds, per dataset, method, scaling and labeled share."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Cell(NamedTuple):
     dataset: str
     title: str
     scaling: str
-    labelled: float
+    labeled: float
     metric: str
 
 
@@ -32,7 +32,7 @@ class Number:
         return f"{self.mean:.{digits}f} ± {self.deviation:.{digits}f}"
 
 
-def summarise(experiment: Experiment, records: dict[str, Record]) -> dict[Cell, Number]:
+def summarize(experiment: Experiment, records: dict[str, Record]) -> dict[Cell, Number]:
     """All cells of which at least one run is recorded."""
     values: dict[Cell, dict[int, float]] = defaultdict(dict)
     for method in experiment.methods:
@@ -42,7 +42,7 @@ def summarise(experiment: Experiment, records: dict[str, Record]) -> dict[Cell, 
                 continue
             for scaling, measured in record["metrics"].items():
                 for metric, value in measured.items():
-                    cell = Cell(run.dataset, method.title, scaling, run.labelled, metric)
+                    cell = Cell(run.dataset, method.title, scaling, run.labeled, metric)
                     values[cell][run.seed] = value
     return {cell: _number(by_seed) for cell, by_seed in values.items()}
 

@@ -1,6 +1,6 @@
-"""k-nearest-neighbour fuzzy dependency: how far a feature separates rows with unlike labels (Equations 9 to 12).
+"""k-nearest-neighbor fuzzy dependency: how far a feature separates rows with unlike labels (Equations 9 to 12).
 
-Neighbours are an (n_samples, n_neighbors) array of row numbers; -1 stands for "there is none".
+Neighbors are an (n_samples, n_neighbors) array of row numbers; -1 stands for "there is none".
 """
 
 from typing import Literal, get_args
@@ -33,14 +33,14 @@ def label_similarity(Y: ArrayLike) -> Float:
 
 
 def label_directions(Y: ArrayLike) -> Float:
-    """Label rows centred and scaled to unit length, so that Equation 9 is a scalar product; constant rows become 0."""
+    """Label rows centered and scaled to unit length, so that Equation 9 is a scalar product; constant rows become 0."""
     labels = np.asarray(Y, dtype=np.float64)
     if labels.ndim != 2 or not labels.size:
         raise DataError(f"fuzzy.label_similarity: Y must be (n_samples, n_labels); got shape {labels.shape}.")
-    centred = labels - labels.mean(axis=1, keepdims=True)
-    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    centered = labels - labels.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centered, axis=1, keepdims=True)
     constant = np.ptp(labels, axis=1, keepdims=True) <= 1e-12
-    return np.where(constant, 0.0, centred / np.where(constant, 1.0, length))
+    return np.where(constant, 0.0, centered / np.where(constant, 1.0, length))
 
 
 def least_similar(similarity: ArrayLike, n_neighbors: int, irrelevant: str = "least") -> Int:
@@ -83,9 +83,9 @@ def most_similar(similarity: ArrayLike, n_neighbors: int) -> Int:
 
 
 def neighbor_lower_approximation(R: ArrayLike, different: Int) -> Float:
-    """k-nearest-neighbour lower approximation, Equation 10: (1/k) Σ_j (1 - R(x_i, x_j)), x_j in DT(x_i).
+    """k-nearest-neighbor lower approximation, Equation 10: (1/k) Σ_j (1 - R(x_i, x_j)), x_j in DT(x_i).
 
-    A neighbour that does not exist (-1) adds nothing and still counts in k. Returns (n_samples,).
+    A neighbor that does not exist (-1) adds nothing and still counts in k. Returns (n_samples,).
 
     >>> neighbor_lower_approximation([[1, 0.75], [0.75, 1]], np.array([[1], [0]]))
     array([0.25, 0.25])
@@ -95,7 +95,7 @@ def neighbor_lower_approximation(R: ArrayLike, different: Int) -> Float:
 
 
 def neighbor_upper_approximation(R: ArrayLike, same: Int) -> Float:
-    """k-nearest-neighbour upper approximation, Equation 11: (1/k) Σ_j R(x_i, x_j), x_j in ST(x_i).
+    """k-nearest-neighbor upper approximation, Equation 11: (1/k) Σ_j R(x_i, x_j), x_j in ST(x_i).
 
     R has shape (n_samples, n_samples), `same` (n_samples, n_neighbors). Returns (n_samples,).
 
@@ -115,7 +115,7 @@ def dependency(
     *,
     nominal: ArrayLike = (),
 ) -> Float:
-    """k-nearest-neighbour fuzzy dependency of the labels on each feature, Equation 12: the mean of Equation 10.
+    """k-nearest-neighbor fuzzy dependency of the labels on each feature, Equation 12: the mean of Equation 10.
 
     X has shape (n_samples, n_features), scaled; `radius` (n_features,) or one number; `nominal` holds column indices or
     is a mask.
@@ -165,11 +165,11 @@ def _first(rank: Float, rows: Int, n_neighbors: int) -> Int:
     n_samples = rank.shape[1]
     if not 1 <= n_neighbors < n_samples:
         raise ParameterError(
-            f"fuzzy.least_similar: n_neighbors must be at least 1 and below the number of labelled rows, {n_samples}; "
+            f"fuzzy.least_similar: n_neighbors must be at least 1 and below the number of labeled rows, {n_samples}; "
             f"got {n_neighbors}."
         )
     rank = rank.copy()
-    rank[np.arange(len(rows)), rows] = np.inf  # a row is not its own neighbour
+    rank[np.arange(len(rows)), rows] = np.inf  # a row is not its own neighbor
     chosen = np.argsort(rank, axis=1, kind="stable")[:, :n_neighbors]
     return np.where(np.isinf(np.take_along_axis(rank, chosen, axis=1)), -1, chosen)
 

@@ -6,13 +6,13 @@ from numpy.typing import ArrayLike
 from fedsieve.arrays import Bool, Int
 
 TIE = 1e-9
-"""Neighbouring scores closer than this share of the largest one tie."""
+"""Neighboring scores closer than this share of the largest one tie."""
 
 
 def order_by_score(scores: ArrayLike, last: Bool | None = None) -> Int:
     """Feature indices, best first.
 
-    Neighbouring scores closer than 1e-9 of the largest tie, and ties go to the smaller index: copies of a feature
+    Neighboring scores closer than 1e-9 of the largest tie, and ties go to the smaller index: copies of a feature
     have equal scores up to rounding and must not swap with the route a number took. The features marked in `last`
     (no vertices of the graph) follow in index order.
 

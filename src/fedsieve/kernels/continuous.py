@@ -32,7 +32,7 @@ def sums_from_values(columns: Float, cut: Float, by_similarity: bool, n_left: in
 
 
 def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
-    """Fixed-point pair sums of materialised relations, (n_features, n_rows, n_rows): the same as from the values."""
+    """Fixed-point pair sums of materialized relations, (n_features, n_rows, n_rows): the same as from the values."""
 
     def work(task: tuple[int, int, int]) -> Int:
         return _task_from_relations(relations, *task)

@@ -1,6 +1,6 @@
-"""Feature-label relevance on the server's labelled rows: the fast twin of `fuzzy.dependency`.
+"""Feature-label relevance on the server's labeled rows: the fast twin of `fuzzy.dependency`.
 
-After the neighbour search, which goes through the label similarities in blocks of rows, it looks only at the
+After the neighbor search, which goes through the label similarities in blocks of rows, it looks only at the
 n_samples * n_neighbors pairs that matter and never forms a relation.
 """
 

@@ -54,7 +54,7 @@ def pair_sums(
 
 
 def pair_sums_of_relations(relations: Float, n_threads: int | None = None) -> Float:
-    """The same sums from materialised relations, (n_features, n_rows, n_rows), as the wire form `matrices` has them."""
+    """The same sums from materialized relations, (n_features, n_rows, n_rows), as the wire form `matrices` has them."""
     return _from_fixed_point(continuous.sums_from_relations(np.ascontiguousarray(relations), n_threads))
 
 

@@ -1,4 +1,4 @@
-"""How much extremely randomised trees use each feature to tell labelled rows apart: a relevance that is not linear.
+"""How much extremely randomized trees use each feature to tell labeled rows apart: a relevance that is not linear.
 
 The random numbers are our own, so that a seed gives the same trees on every machine and for any number of threads.
 """

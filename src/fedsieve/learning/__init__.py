@@ -1,4 +1,4 @@
-"""What judges a selection: the classifier ML-kNN, its neighbour search, and the multi-label metrics."""
+"""What judges a selection: the classifier ML-kNN, its neighbor search, and the multi-label metrics."""
 
 from fedsieve.learning import metrics
 from fedsieve.learning.mlknn import MLkNN

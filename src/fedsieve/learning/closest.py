@@ -1,4 +1,4 @@
-"""The compiled loops of the neighbour search: rule rows out by products, measure the others, keep the closest.
+"""The compiled loops of the neighbor search: rule rows out by products, measure the others, keep the closest.
 
 With A_j = |q|² + |x_j|² - 2 q·x_j from rounded products and D_j the directly measured squared distance,
 |A_j - D_j| <= e_j = slack (|q|² + |x_j|²). The k-th smallest A_j + e_j is no less than the k-th smallest D_j, so every
@@ -81,7 +81,7 @@ def closest_sparse(
 
 @compiled
 def _slack(n_features: int) -> float:
-    """Twice the rounding of two sums of n_features squares, a product of that length and a centring."""
+    """Twice the rounding of two sums of n_features squares, a product of that length and a centering."""
     return 4.0 * (n_features + 8) * EPSILON
 
 

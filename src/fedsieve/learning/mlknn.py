@@ -1,7 +1,7 @@
-"""ML-kNN as a scikit-learn classifier: neighbours vote per label, and Bayes' rule weighs the vote.
+"""ML-kNN as a scikit-learn classifier: neighbors vote per label, and Bayes' rule weighs the vote.
 
 M.-L. Zhang, Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learning", Pattern Recognition 40(7), 2007.
-`neighbors` finds the neighbours, `labels` reads Y; `docs/learning.md` has the definition with its formulas.
+`neighbors` finds the neighbors, `labels` reads Y; `docs/learning.md` has the definition with its formulas.
 """
 
 from math import isfinite
@@ -20,10 +20,10 @@ from fedsieve.learning.neighbors import nearest
 
 
 class MLkNN(ClassifierMixin, BaseEstimator):
-    """Multi-label k nearest neighbours, by Zhang and Zhou's definition.
+    """Multi-label k nearest neighbors, by Zhang and Zhou's definition.
 
     How many of a row's k nearest training rows carry a label is evidence for that label; how telling each count is
-    was learnt from the training rows, each with its k nearest *other* rows. Distances are Euclidean, on the features
+    was learned from the training rows, each with its k nearest *other* rows. Distances are Euclidean, on the features
     as given; equal distances go to the row with the lowest index.
 
     Parameters
@@ -36,7 +36,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_labels, 2), the values of Y that mean off and on; for 1-D y the array of classes
     prior_ : ndarray of shape (n_labels,), probability of each label
-    posterior_ : ndarray of shape (n_labels, n_neighbors + 1), probability of a label given how many neighbours have it
+    posterior_ : ndarray of shape (n_labels, n_neighbors + 1), probability of a label given how many neighbors have it
     rows_, indicators_ : the training rows, and which labels they have
 
     Notes
@@ -74,7 +74,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         if self.n_neighbors >= n_samples:
             raise ParameterError(
                 f"MLkNN: n_neighbors must be below the number of training rows, {n_samples}, since a row is not its "
-                f"own neighbour; got {self.n_neighbors}. Fit more rows or ask for fewer neighbours."
+                f"own neighbor; got {self.n_neighbors}. Fit more rows or ask for fewer neighbors."
             )
         counts = count_labels(indicators, nearest(X, self.n_neighbors))
         self.prior_, self.posterior_ = posterior_table(indicators, counts, self.n_neighbors, float(self.smoothing))
@@ -110,7 +110,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
 
 
 def count_labels(indicators: Bool, neighbors: Int) -> Int:
-    """C_il, how many neighbours of row i have label l: (n_rows, n_labels) from (n_rows, n_neighbors) indices."""
+    """C_il, how many neighbors of row i have label l: (n_rows, n_labels) from (n_rows, n_neighbors) indices."""
     counts = np.zeros((len(neighbors), indicators.shape[1]), dtype=np.int64)
     for column in neighbors.T:
         counts += indicators[column]
@@ -118,9 +118,9 @@ def count_labels(indicators: Bool, neighbors: Int) -> Int:
 
 
 def posterior_table(indicators: Bool, counts: Int, n_neighbors: int, smoothing: float) -> tuple[Float, Float]:
-    """Prior of each label (n_labels,), and its posterior given a count of 0..k neighbours, (n_labels, k + 1).
+    """Prior of each label (n_labels,), and its posterior given a count of 0..k neighbors, (n_labels, k + 1).
 
-    With s the smoothing, n1 of n rows having the label, and c1[j] of those having j neighbours with it::
+    With s the smoothing, n1 of n rows having the label, and c1[j] of those having j neighbors with it::
 
         prior1 = (s + n1) / (2s + n)        P1[j] = (s + c1[j]) / (s (k + 1) + n1)        (likewise 0: without it)
         posterior[j] = prior1 P1[j] / (prior1 P1[j] + prior0 P0[j])

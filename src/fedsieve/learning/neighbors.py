@@ -24,7 +24,7 @@ PART = 128
 def nearest(rows: Rows, n_neighbors: int, queries: Rows = None, n_threads: int | None = None) -> Int:
     """The `n_neighbors` nearest of `rows` (n_rows, n_features) to each query, nearest first.
 
-    Without `queries` the rows are compared with each other, and a row is not its own neighbour: it is left out by its
+    Without `queries` the rows are compared with each other, and a row is not its own neighbor: it is left out by its
     index, so that a duplicate of it stays. The squared distance is Σ_f (q_f - x_f)² in float64, added in the order of
     the features; equal distances go to the lowest index. Values must be finite. Sparse rows are never made dense.
     Returns (n_queries, n_neighbors) of row indices.
@@ -55,11 +55,11 @@ def nearest(rows: Rows, n_neighbors: int, queries: Rows = None, n_threads: int |
 def _dense(rows: Float, queries: Rows, n_neighbors: int, own: bool, n_threads: int | None) -> Int:
     rows, queries = _plain(rows), _plain(dense(queries))
     result = np.empty((len(queries), n_neighbors), dtype=np.int64)
-    # Distances are the same around any centre, and the error of the products is least around the middle.
+    # Distances are the same around any center, and the error of the products is least around the middle.
     # Values near the limits of float64 overflow; the search then measures every row.
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = rows.mean(axis=0)
-        near, near_queries = rows - centre, queries - centre
+        center = rows.mean(axis=0)
+        near, near_queries = rows - center, queries - center
         sizes, query_sizes = (near * near).sum(axis=1), (near_queries * near_queries).sum(axis=1)
     block = max(1, BLOCK_VALUES // len(rows))
     for first in range(0, len(queries), block):

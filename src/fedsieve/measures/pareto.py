@@ -30,7 +30,7 @@ def pareto_fronts(first: Float, second: Float) -> Int:
 
 
 def crowding(first: Float, second: Float, fronts: Int) -> Float:
-    """How far a point's neighbours in its front are apart, in shares of the front's width, over both values.
+    """How far a point's neighbors in its front are apart, in shares of the front's width, over both values.
 
     The ends of a front are infinitely far from a crowd. Equal values are taken in the order of their index.
 

@@ -8,7 +8,7 @@ from fedsieve.protocol.cohort import SERVER, Ask, BadReplyError, Replies, Talk
 from fedsieve.protocol.edge_server import EdgeServer
 from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
-from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.plan import Labeled, Plan
 from fedsieve.protocol.selection import Selection
 from fedsieve.protocol.server import federated_selection
 from fedsieve.protocol.sieve.plan import SievePlan
@@ -25,7 +25,7 @@ __all__ = [
     "Entry",
     "FMLFSPlan",
     "FedCMFSPlan",
-    "Labelled",
+    "Labeled",
     "Plan",
     "Replies",
     "SSFMLFSPlan",

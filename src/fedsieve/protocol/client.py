@@ -10,7 +10,7 @@ from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.fuzzy.relation import relation as relation_matrix
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.labelled_answers import covariances_of, information_of, partial_correlations_of
+from fedsieve.protocol.labeled_answers import covariances_of, information_of, partial_correlations_of
 from fedsieve.protocol.scaled_answers import projections_of, scaled_covariances_of
 from fedsieve.protocol.site import Site
 from fedsieve.protocol.summaries import is_unscaled_binary, moments_of, ranges_of, scaled
@@ -53,9 +53,9 @@ class Client:
             m.AskRelations: self._relations,
             m.AskPairSums: self._pair_sums,
             m.AskProducts: self._products,
-            m.AskInformation: lambda request: information_of(*self._labelled(request), request),
-            m.AskCovariances: lambda request: covariances_of(*self._labelled(request), request),
-            m.AskPartialCorrelations: lambda request: partial_correlations_of(*self._labelled(request), request),
+            m.AskInformation: lambda request: information_of(*self._labeled(request), request),
+            m.AskCovariances: lambda request: covariances_of(*self._labeled(request), request),
+            m.AskPartialCorrelations: lambda request: partial_correlations_of(*self._labeled(request), request),
             m.AskScaledCovariances: lambda request: scaled_covariances_of(self._columns(request), request),
             m.AskProjections: lambda request: projections_of(self._columns(request), request),
         }
@@ -96,7 +96,7 @@ class Client:
             raise ProtocolError("asked for a product before the relation was given. Start the run again.")
         return m.Products(self._n_rows, kernels.distance_product(sums, request.vector))
 
-    def _labelled(self, request: m.AskInformation | m.AskCovariances | m.AskPartialCorrelations) -> tuple[Rows, Float]:
+    def _labeled(self, request: m.AskInformation | m.AskCovariances | m.AskPartialCorrelations) -> tuple[Rows, Float]:
         return self._site.columns(request.columns), self._site.label_columns(request.labels)
 
     def _columns(self, request: m.AskScaledCovariances | m.AskProjections) -> Rows:

@@ -28,9 +28,9 @@ class Encoding:
     def of(cls, columns: Columns, scaling: Scaling) -> "Encoding":
         """From the federation's ranges; the codes of a nominal column are all whole numbers of its range.
 
-        >>> columns = Columns(("age", "colour"), ("colour",), "error")
+        >>> columns = Columns(("age", "color"), ("color",), "error")
         >>> Encoding.of(columns, Scaling(np.array([18.0, 1.0]), np.array([99.0, 3.0]))).names
-        ('age', 'colour=1', 'colour=2', 'colour=3')
+        ('age', 'color=1', 'color=2', 'color=3')
         """
         low, high = scaling.low, scaling.high
         if low is None or high is None or not low.shape == high.shape == (len(columns.features),):

@@ -13,7 +13,7 @@ from fedsieve.protocol.fedcmfs.talk import select_by_causes
 from fedsieve.protocol.fmlfs import policy as fmlfs_policy
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
 from fedsieve.protocol.fmlfs.talk import select_by_fronts
-from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.plan import Labeled, Plan
 from fedsieve.protocol.sieve import policy as sieve_policy
 from fedsieve.protocol.sieve.plan import SievePlan
 from fedsieve.protocol.sieve.talk import select_by_views
@@ -32,7 +32,7 @@ class Method:
     """
 
     plan: type[Plan]
-    talk: Callable[[Any, Labelled, Cohort], Talk[Any]]
+    talk: Callable[[Any, Labeled, Cohort], Talk[Any]]
     requests: Callable[[Any], tuple[type[m.Request], ...]]
     check_request: Callable[[Any, m.Request], None]
     check_answer: Callable[[Any, m.Reply], None]
@@ -40,7 +40,7 @@ class Method:
     why_not_added: Callable[[Any, m.Request], str | None]
 
 
-def _method(plan: type[Plan], talk: Callable[[Any, Labelled, Cohort], Talk[Any]], policy: Any) -> Method:
+def _method(plan: type[Plan], talk: Callable[[Any, Labeled, Cohort], Talk[Any]], policy: Any) -> Method:
     return Method(
         plan,
         talk,

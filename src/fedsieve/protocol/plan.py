@@ -1,4 +1,4 @@
-"""What every federation agrees on before the first message, whatever its method, and the server's labelled rows."""
+"""What every federation agrees on before the first message, whatever its method, and the server's labeled rows."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -13,8 +13,8 @@ from fedsieve.protocol.site import check_values
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """The server's labelled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels)."""
+class Labeled:
+    """The server's labeled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels)."""
 
     X: Float
     Y: Float
@@ -25,7 +25,7 @@ class Plan:
     """The parameters that all methods share; a method's own plan adds its own. Building one checks them all."""
 
     method: ClassVar[str]
-    labelled_sites: ClassVar[bool] = False
+    labeled_sites: ClassVar[bool] = False
     """Whether the clients hold labels too."""
     page: ClassVar[str] = "parameters.md"
     """Where `docs/` explains the parameters."""
@@ -76,19 +76,19 @@ class Plan:
         """What a user can do about messages that are too large."""
         return "Use fewer features"
 
-    def check_labelled(self, labelled: Labelled) -> None:
-        """Refuse labelled rows that do not fit the plan."""
-        n_samples, n_features = labelled.X.shape
+    def check_labeled(self, labeled: Labeled) -> None:
+        """Refuse labeled rows that do not fit the plan."""
+        n_samples, n_features = labeled.X.shape
         if n_features != len(self.features):
-            raise DataError(f"the labelled rows have {n_features} columns, the plan {len(self.features)} features.")
-        if len(labelled.Y) != n_samples or labelled.Y.ndim != 2:
+            raise DataError(f"the labeled rows have {n_features} columns, the plan {len(self.features)} features.")
+        if len(labeled.Y) != n_samples or labeled.Y.ndim != 2:
             raise DataError(
-                f"the labels have shape {labelled.Y.shape}; need one row for each of {n_samples} labelled rows."
+                f"the labels have shape {labeled.Y.shape}; need one row for each of {n_samples} labeled rows."
             )
         try:
-            check_values(labelled.X, self.features, self.missing)
+            check_values(labeled.X, self.features, self.missing)
         except DataError as error:
-            raise DataError(f"the labelled rows have {error}") from None
+            raise DataError(f"the labeled rows have {error}") from None
 
     def check_choice(self, name: str, allowed: tuple[str, ...]) -> None:
         """Refuse a value that is not among the allowed ones."""

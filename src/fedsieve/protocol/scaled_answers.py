@@ -25,9 +25,9 @@ def projections_of(X: Rows, request: m.AskProjections) -> m.Projections:
     first = 0
     for block in encoding.blocks(X):
         means.append(m.column_means(block))
-        centred = block - means[-1]
-        m2.append((centred**2).sum(axis=0))
-        sums += centred @ weights[first : first + block.shape[1]]
+        centered = block - means[-1]
+        m2.append((centered**2).sum(axis=0))
+        sums += centered @ weights[first : first + block.shape[1]]
         first += block.shape[1]
     for block, mean in zip(encoding.blocks(X), means, strict=True):
         products.append((block - mean).T @ sums)

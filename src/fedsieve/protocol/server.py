@@ -10,11 +10,11 @@ from dataclasses import replace
 from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.protocol.cohort import SERVER, BadReplyError, Cohort, Talk
 from fedsieve.protocol.methods import method_of
-from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.plan import Labeled, Plan
 from fedsieve.protocol.selection import Selection
 
 
-def federated_selection(plan: Plan, labelled: Labelled, clients: Iterable[str]) -> Talk[Selection]:
+def federated_selection(plan: Plan, labeled: Labeled, clients: Iterable[str]) -> Talk[Selection]:
     """Run the plan's method with the named clients.
 
     Yields `Ask`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a rule
@@ -22,14 +22,14 @@ def federated_selection(plan: Plan, labelled: Labelled, clients: Iterable[str]) 
     """
     names = tuple(clients)
     _check_names(plan, names)
-    plan.check_labelled(labelled)
+    plan.check_labeled(labeled)
     talk = method_of(plan).talk
     dropped: dict[str, str] = {}
     rounds = 0
     while True:
         cohort = Cohort(names, plan, rounds)
         try:
-            selection: Selection = yield from talk(plan, labelled, cohort)
+            selection: Selection = yield from talk(plan, labeled, cohort)
             return replace(selection, dropped=dropped)
         except BadReplyError as bad:
             if plan.on_bad_client == "raise":

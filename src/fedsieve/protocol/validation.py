@@ -14,7 +14,7 @@ from fedsieve.arrays import Float
 from fedsieve.errors import listed
 from fedsieve.kernels.bounds import MAX_ROWS
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.labelled_rules import covariance_complaints, information_complaints, information_of_ranges
+from fedsieve.protocol.labeled_rules import covariance_complaints, information_complaints, information_of_ranges
 from fedsieve.protocol.moment_rules import moment_complaints, moments_of_ranges, spread_complaints
 from fedsieve.protocol.scaled_rules import (
     encoded_complaints,

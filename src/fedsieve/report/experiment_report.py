@@ -8,7 +8,7 @@ from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.evaluation import load_by_name
 from fedsieve.experiments.records import Record
 from fedsieve.experiments.significance import Comparison, compare
-from fedsieve.experiments.summary import Cell, Number, summarise
+from fedsieve.experiments.summary import Cell, Number, summarize
 from fedsieve.report.communication import communication_table
 from fedsieve.report.paper_figures import comparison_values, draw_critical_differences, draw_curves
 from fedsieve.report.paper_tables import TITLES, metric_tables, published_values
@@ -18,7 +18,7 @@ from fedsieve.report.wins import wins_table
 
 def write_report(experiment: Experiment, records: dict[str, Record], folder: Path, published: Path) -> list[str]:
     """Write the tables and figures of an experiment into `folder`; returns the names of the files."""
-    numbers = summarise(experiment, records)
+    numbers = summarize(experiment, records)
     write = {"metrics": _metrics, "curves": _curves, "communication": _communication}[experiment.kind]
     return write(experiment, records, numbers, folder, published)
 
@@ -69,11 +69,11 @@ def _curves(
 
 
 def _curve_table(experiment: Experiment, numbers: dict[Cell, Number], scaling: str, metric: str) -> Iterator[str]:
-    yield "| dataset | method | " + " | ".join(f"{share:.0%}" for share in experiment.labelled) + " |"
-    yield "|---|---|" + "---|" * len(experiment.labelled)
+    yield "| dataset | method | " + " | ".join(f"{share:.0%}" for share in experiment.labeled) + " |"
+    yield "|---|---|" + "---|" * len(experiment.labeled)
     for dataset in experiment.datasets:
         for method in experiment.methods:
-            cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labelled]
+            cells = [numbers.get(Cell(dataset, method.title, scaling, s, metric)) for s in experiment.labeled]
             values = " | ".join("-" if cell is None else str(cell) for cell in cells)
             yield f"| {dataset} | {shown_title(method)} | {values} |"
 

@@ -16,14 +16,14 @@ from fedsieve.report.titles import shown_title
 
 
 def draw_curves(experiment: Experiment, numbers: dict[Cell, Number], scaling: str, path: Path) -> None:
-    """Metrics (rows) against the labelled share, one column per dataset, one line per method."""
+    """Metrics (rows) against the labeled share, one column per dataset, one line per method."""
     figure = _figure(figsize=(3 * len(experiment.datasets), 8))
     panels = figure.subplots(len(TITLES), len(experiment.datasets), squeeze=False)
     for row, (metric, title) in zip(panels, TITLES.items(), strict=True):
         for axes, dataset in zip(row, experiment.datasets, strict=True):
             for method in experiment.methods:
-                cells = [Cell(dataset, method.title, scaling, share, metric) for share in experiment.labelled]
-                known = [(cell.labelled, numbers[cell]) for cell in cells if cell in numbers]
+                cells = [Cell(dataset, method.title, scaling, share, metric) for share in experiment.labeled]
+                known = [(cell.labeled, numbers[cell]) for cell in cells if cell in numbers]
                 shares = [100 * share for share, _ in known]
                 axes.errorbar(
                     shares,
@@ -35,7 +35,7 @@ def draw_curves(experiment: Experiment, numbers: dict[Cell, Number], scaling: st
                     markersize=3,
                 )
             axes.set_title(dataset if metric == "average_precision" else "", fontsize=10)
-            axes.set_xlabel("labelled rows, %" if metric == "ranking_loss" else "")
+            axes.set_xlabel("labeled rows, %" if metric == "ranking_loss" else "")
         row[0].set_ylabel(title)
     lines, names = panels[0, 0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside lower center", ncols=5, fontsize=9)
@@ -53,11 +53,11 @@ def draw_critical_differences(comparisons: dict[str, Comparison], path: Path) ->
     panels = figure.subplots(len(comparisons), 1, squeeze=False)[:, 0]
     for axes, (metric, found) in zip(panels, comparisons.items(), strict=True):
         ranks = dict(zip(found.titles, found.mean_ranks, strict=True))
-        colours = {title: f"C{index}" for index, title in enumerate(found.titles)}
+        colors = {title: f"C{index}" for index, title in enumerate(found.titles)}
         p_values = pandas.DataFrame(found.nemenyi_p, index=found.titles, columns=found.titles)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the plotting library warns of its own dependencies
-            scikit_posthocs.critical_difference_diagram(ranks, p_values, ax=axes, color_palette=colours)
+            scikit_posthocs.critical_difference_diagram(ranks, p_values, ax=axes, color_palette=colors)
         axes.set_title(f"{TITLES[metric]}: Friedman p = {found.friedman_p:.3g}", fontsize=10)
     _save(figure, path)
 
@@ -76,10 +76,10 @@ def _save(figure: Any, path: Path) -> None:
 
 def comparison_values(experiment: Experiment, numbers: dict[Cell, Number], scaling: str, metric: str) -> np.ndarray:
     """Means as (n_datasets, n_methods); rows with a gap are left out."""
-    (labelled,) = experiment.labelled
+    (labeled,) = experiment.labeled
     rows = []
     for dataset in experiment.datasets:
-        cells = [Cell(dataset, method.title, scaling, labelled, metric) for method in experiment.methods]
+        cells = [Cell(dataset, method.title, scaling, labeled, metric) for method in experiment.methods]
         if all(cell in numbers for cell in cells):
             rows.append([numbers[cell].mean for cell in cells])
     return np.array(rows).reshape(len(rows), len(experiment.methods))

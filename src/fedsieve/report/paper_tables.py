@@ -42,7 +42,7 @@ def metric_tables(
     experiment: Experiment, numbers: dict[Cell, Number], published: dict[tuple[str, str, str], float]
 ) -> str:
     """All tables of an experiment of kind "metrics", one per metric and scaling, and the remarks."""
-    (labelled,) = experiment.labelled
+    (labeled,) = experiment.labeled
     n_seeds = max((len(number.by_seed) for number in numbers.values()), default=0)
     lines = [
         f"# {experiment.title}",
@@ -53,12 +53,12 @@ def metric_tables(
     for metric, title in TITLES.items():
         for scaling in experiment.scalings:
             lines += ["", f"## {title}, {scaling} features", ""]
-            lines += _table(experiment, numbers, published, metric, scaling, labelled)
+            lines += _table(experiment, numbers, published, metric, scaling, labeled)
     remarks = [
-        *_against_random(experiment, numbers, labelled),
-        *_against_published(experiment, numbers, published, labelled),
+        *_against_random(experiment, numbers, labeled),
+        *_against_published(experiment, numbers, published, labeled),
     ]
-    relations = relations_text(experiment, numbers, published, labelled)
+    relations = relations_text(experiment, numbers, published, labeled)
     return "\n".join([*lines, "", "## In words", "", *(f"- {remark}" for remark in remarks), relations, ""])
 
 
@@ -68,18 +68,18 @@ def _table(
     published: dict[tuple[str, str, str], float],
     metric: str,
     scaling: str,
-    labelled: float,
+    labeled: float,
 ) -> Iterator[str]:
     yield "| method | labels | " + " | ".join(experiment.datasets) + " |"
     yield "|---|---|" + "---|" * len(experiment.datasets)
     for method in experiment.methods:
         cells = []
         for dataset in experiment.datasets:
-            number = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+            number = numbers.get(Cell(dataset, method.title, scaling, labeled, metric))
             theirs = published.get((metric, method.title, dataset))  # a variant has no published value
             ours = "-" if number is None else str(number)
             cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
-        yield f"| {shown_title(method)} | {_seen(method.name, labelled)} | " + " | ".join(cells) + " |"
+        yield f"| {shown_title(method)} | {_seen(method.name, labeled)} | " + " | ".join(cells) + " |"
     entries = [registry().get(method.name) for method in experiment.methods]
     among = any(entry and entry.supervision == "supervised" and not entry.federated for entry in entries)
     for name in NOT_IDENTIFIED if among else ():  # the paper lists them with the supervised methods in one place
@@ -89,14 +89,14 @@ def _table(
             yield f"| {name} (not identified) | - | " + " | ".join(shown) + " |"
 
 
-def _seen(method: str, labelled: float) -> str:
+def _seen(method: str, labeled: float) -> str:
     """The share of labels that a method is given; "-" for one that is not implemented."""
     entry = registry().get(method)
-    shares = {"supervised": "100%", "semi-supervised": f"{labelled:.0%}", "none": "0%"}
+    shares = {"supervised": "100%", "semi-supervised": f"{labeled:.0%}", "none": "0%"}
     return "-" if entry is None else shares[entry.supervision]
 
 
-def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelled: float) -> Iterator[str]:
+def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labeled: float) -> Iterator[str]:
     """Whether each method beats random features by more than one standard error of the difference, per seed."""
     for method in experiment.methods:
         if method.name in ("random", "all features"):
@@ -105,8 +105,8 @@ def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelle
             verdicts: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
             for metric in TITLES:
                 for dataset in experiment.datasets:
-                    ours = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
-                    chance = numbers.get(Cell(dataset, "random", scaling, labelled, metric))
+                    ours = numbers.get(Cell(dataset, method.title, scaling, labeled, metric))
+                    chance = numbers.get(Cell(dataset, "random", scaling, labeled, metric))
                     if ours is not None and chance is not None:
                         verdicts[compare_by_seed(ours, chance, metric)].append(f"{dataset} {metric.replace('_', ' ')}")
             parts = [f"{verdict} random features on {len(where)}" for verdict, where in verdicts.items() if where]
@@ -117,7 +117,7 @@ def _against_random(experiment: Experiment, numbers: dict[Cell, Number], labelle
 
 
 def _against_published(
-    experiment: Experiment, numbers: dict[Cell, Number], published: dict[tuple[str, str, str], float], labelled: float
+    experiment: Experiment, numbers: dict[Cell, Number], published: dict[tuple[str, str, str], float], labeled: float
 ) -> Iterator[str]:
     for method in experiment.methods:
         if method.title != method.name:
@@ -126,7 +126,7 @@ def _against_published(
             for dataset in experiment.datasets:
                 theirs = published.get((metric, method.name, dataset))
                 for scaling in experiment.scalings:
-                    ours = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+                    ours = numbers.get(Cell(dataset, method.title, scaling, labeled, metric))
                     if ours is None or theirs is None:
                         continue
                     gap = ours.mean - theirs

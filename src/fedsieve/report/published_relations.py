@@ -14,12 +14,12 @@ def relations_text(
     experiment: Experiment,
     numbers: dict[Cell, Number],
     published: dict[tuple[str, str, str], float],
-    labelled: float,
+    labeled: float,
 ) -> str:
     """A section: the paper's method against each other one, and how many published orders of two methods hold."""
     lines = ["", "## Which published relations hold", ""]
     for scaling in experiment.scalings:
-        rows = list(_against_each(experiment, numbers, published, scaling, labelled))
+        rows = list(_against_each(experiment, numbers, published, scaling, labeled))
         if not rows:
             return ""
         lines += [
@@ -31,7 +31,7 @@ def relations_text(
             *rows,
             "",
         ]
-        held, all_pairs = _orders_that_hold(experiment, numbers, published, scaling, labelled)
+        held, all_pairs = _orders_that_hold(experiment, numbers, published, scaling, labeled)
         lines += [
             f"Of {all_pairs} published orders of two methods (a dataset and a metric each), {held} hold in our means, "
             f"{scaling} features; chance would keep half.",
@@ -45,7 +45,7 @@ def _against_each(
     numbers: dict[Cell, Number],
     published: dict[tuple[str, str, str], float],
     scaling: str,
-    labelled: float,
+    labeled: float,
 ) -> Iterator[str]:
     for method in experiment.methods:
         if method.title != method.name or method.name == OURS:
@@ -54,8 +54,8 @@ def _against_each(
         theirs = []
         for metric, higher in HIGHER_IS_BETTER.items():
             for dataset in experiment.datasets:
-                ours = numbers.get(Cell(dataset, OURS, scaling, labelled, metric))
-                other = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+                ours = numbers.get(Cell(dataset, OURS, scaling, labeled, metric))
+                other = numbers.get(Cell(dataset, method.title, scaling, labeled, metric))
                 if ours is not None and other is not None:
                     counts[compare_by_seed(ours, other, metric)] += 1
                 pair = [published.get((metric, name, dataset)) for name in (OURS, method.name)]
@@ -71,7 +71,7 @@ def _orders_that_hold(
     numbers: dict[Cell, Number],
     published: dict[tuple[str, str, str], float],
     scaling: str,
-    labelled: float,
+    labeled: float,
 ) -> tuple[int, int]:
     """How many pairs of methods stand in the published order, and how many pairs there are."""
     held = pairs = 0
@@ -79,7 +79,7 @@ def _orders_that_hold(
         for dataset in experiment.datasets:
             both = []
             for method in experiment.methods:
-                number = numbers.get(Cell(dataset, method.title, scaling, labelled, metric))
+                number = numbers.get(Cell(dataset, method.title, scaling, labeled, metric))
                 theirs = published.get((metric, method.title, dataset))
                 if number is not None and theirs is not None:
                     both.append((theirs, number.mean))

@@ -1,4 +1,4 @@
-"""How often each method is the best over datasets and labelled shares: the count that the paper's conclusion makes."""
+"""How often each method is the best over datasets and labeled shares: the count that the paper's conclusion makes."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ from fedsieve.report.titles import shown_title
 def wins_table(experiment: Experiment, numbers: dict[Cell, Number], scaling: str) -> Iterator[str]:
     """Per method: in how many cells its mean is the best, and in how many the paper's method is clearly better."""
     methods = [method for method in experiment.methods if method.title == method.name and _competes(method)]
-    cells = [(dataset, share) for dataset in experiment.datasets for share in experiment.labelled]
-    yield f"Best mean among these in so many of {len(cells)} comparisons (dataset and labelled share); in brackets, in"
+    cells = [(dataset, share) for dataset in experiment.datasets for share in experiment.labeled]
+    yield f"Best mean among these in so many of {len(cells)} comparisons (dataset and labeled share); in brackets, in"
     yield f"how many {OURS} is better than it by more than one standard error of the difference over seeds, and worse:"
     yield ""
     yield "| method | " + " | ".join(metric.replace("_", " ") for metric in HIGHER_IS_BETTER) + " |"

@@ -44,7 +44,7 @@ class BMFS(SupervisedRival):
         distance = correlation_distance(X, Y, undefined=0.0 if published else 1.0)
         out = np.zeros(X.shape[1], dtype=np.bool_) if published else is_constant(X)
         by_frequency = np.argsort(-Y.sum(axis=0), kind="stable")
-        # Whole numbers have exact sums: equally cheap matchings are recognised as such.
+        # Whole numbers have exact sums: equally cheap matchings are recognized as such.
         costs = np.rint(distance[:, by_frequency].T * 10.0**DECIMALS).astype(np.int64)
         remaining = np.flatnonzero(~out)
         rounds = []

@@ -1,4 +1,4 @@
-"""CSFS: a row-sparse regression that sets the labels of unlabelled rows to its own predictions."""
+"""CSFS: a row-sparse regression that sets the labels of unlabeled rows to its own predictions."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -7,30 +7,30 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, settled
-from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centred, known_labels
+from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centered, known_labels
 from fedsieve.rivals.soft_labels import in_box
 
 SQUARED_EPSILON = 1e-12  # keeps the weights finite where a row of W has become 0
 
 
 class CSFS(SemiSupervisedRival):
-    """Convex semi-supervised feature selection: ranks features by the length of the rows of W, which minimises
+    """Convex semi-supervised feature selection: ranks features by the length of the rows of W, which minimizes
 
         ‖X W + 1 bᵀ - F‖² + 2 alpha ‖W‖₂,₁
 
-    together with an intercept b and soft labels F in [0, 1]; labelled rows keep their labels.
+    together with an intercept b and soft labels F in [0, 1]; labeled rows keep their labels.
 
     X. Chang, F. Nie, Y. Yang, H. Huang: A Convex Formulation for Semi-Supervised Multi-Label Feature Selection. AAAI
     2014, 1171-1177.
 
     Fidelity: checked against published code, whose steps weigh the penalty twice as much as the text does. It starts
-    at random, here W starts from equal weights of all features; it takes rows without labels for unlabelled, here they
+    at random, here W starts from equal weights of all features; it takes rows without labels for unlabeled, here they
     are marked. The features are scaled to [0, 1].
 
     Parameters
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
-    alpha : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labelled rows.
+    alpha : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labeled rows.
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many solves in any case.
 
@@ -52,20 +52,20 @@ class CSFS(SemiSupervisedRival):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
-        return csfs(table, Y, labelled, **weights, tol=self.tol, max_iter=self.max_iter)
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
+        return csfs(table, Y, labeled, **weights, tol=self.tol, max_iter=self.max_iter)
 
 
-def csfs(table: Float, Y: Float, labelled: Bool, *, alpha: float, tol: float, max_iter: int) -> LinearModel:
+def csfs(table: Float, Y: Float, labeled: Bool, *, alpha: float, tol: float, max_iter: int) -> LinearModel:
     """Regression on the soft labels and soft labels from the regression, in turns; the objective never rises."""
-    X, F = centred(table), known_labels(Y, labelled)
+    X, F = centered(table), known_labels(Y, labeled)
     regression = RowSparseRegression(X)
     t = np.ones(X.shape[1])
     objective: list[float] = []
     while True:
         W, b = regression.solve(regression.target(F), t, alpha), F.mean(axis=0)
         predictions = X @ W + b
-        F[~labelled] = in_box(predictions[~labelled])
+        F[~labeled] = in_box(predictions[~labeled])
         scores = lengths(W)
         t = np.sqrt(scores**2 + SQUARED_EPSILON)
         objective.append(float(((predictions - F) ** 2).sum() + 2 * alpha * t.sum()))

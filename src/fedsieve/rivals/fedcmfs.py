@@ -20,7 +20,7 @@ class FedCMFS(FederatedRival):
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
     alpha : p-value above which two variables count as independent; None: 0.05, or 0.01 above 5000 rows.
     max_conditioning : how many variables at most are given in a test.
-    max_pool : given variables are among this many of the strongest neighbours.
+    max_pool : given variables are among this many of the strongest neighbors.
     combine : "p-values" averages the sites' p-values, weighted by their rows; "pooled" tests all rows as one, from sums
         that add up, so that the result does not depend on who holds which rows.
     wire : "statistics" sends covariances once; "tests" answers the server's tests, level by level, and keeps means and

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import Float, dense
 from fedsieve.errors import DataError, columns_differ
-from fedsieve.protocol import Labelled, Plan, Selection, Site
+from fedsieve.protocol import Labeled, Plan, Selection, Site
 from fedsieve.rivals.rival import Rival
 from fedsieve.runtimes import in_process
 from fedsieve.selectors.labels import read_labels
@@ -25,7 +25,7 @@ class FederatedRival(Rival):
     """
 
     def fit(self, X: Any, Y: Any = None, clients: Any = None) -> Self:
-        """Rank the features from the labelled rows (X, Y) of the server and (Z, Yz) of the clients.
+        """Rank the features from the labeled rows (X, Y) of the server and (Z, Yz) of the clients.
 
         `clients` is a list of pairs, or a dict name -> pair, at least two. Without, X and Y are all there is, and no
         federation is claimed.
@@ -41,11 +41,11 @@ class FederatedRival(Rival):
         tables = {"the server": (X.shape[0], Y), **{f"client {n!r}": (sites[n].X.shape[0], pairs[n][1]) for n in pairs}}
         labels, (own, *others) = _labels(owner, tables, features)
         plan = self._plan(features, labels, min_clients=0 if clients is None else 2)
-        labelled_sites = {
+        labeled_sites = {
             name: Site(site.features, site.X, labels, labels_there)
             for (name, site), labels_there in zip(sites.items(), others, strict=True)
         }
-        outcome = in_process.select(plan, Labelled(dense(X), own), labelled_sites)
+        outcome = in_process.select(plan, Labeled(dense(X), own), labeled_sites)
         selection = outcome.selection
         self._keep_ranking(selection.scores, selection.order, plan.k)
         self.relevance_ = selection.relevance
@@ -84,15 +84,15 @@ def _labels(
     if len(widths) > 1:
         raise DataError(f"{owner}: all sites must have the same number of labels; got {sorted(widths)}.")
     if widths == {1}:
-        encoded, labelled = read_labels(np.concatenate(values).ravel(), owner)
+        encoded, labeled = read_labels(np.concatenate(values).ravel(), owner)
         if encoded.shape[1] == 2:
             encoded = encoded[:, 1:]  # two classes are one label; as two, each would tell all of the other
     else:
         parts = [read_labels(value, f"{owner}: {site}") for site, value in zip(tables, values, strict=True)]
-        encoded, labelled = (np.concatenate(part) for part in zip(*parts, strict=True))
-    if not labelled.all():
+        encoded, labeled = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if not labeled.all():
         raise DataError(
-            f"{owner}: {int((~labelled).sum())} rows of labels are -1 (unlabelled). It needs labels for all rows."
+            f"{owner}: {int((~labeled).sum())} rows of labels are -1 (unlabeled). It needs labels for all rows."
         )
     given = names if names is not None and len(names) == encoded.shape[1] else None
     label_names = given or tuple(f"y{i}" for i in range(encoded.shape[1]))

@@ -15,7 +15,7 @@ N_REFINEMENTS = 2  # the products of features among each other have lost half of
 
 
 class FSNM(SupervisedRival):
-    """Minimises ‖X W - Y‖₂,₁ + gamma ‖W‖₂,₁ by reweighted least squares; ranks features by the length of W's rows.
+    """Minimizes ‖X W - Y‖₂,₁ + gamma ‖W‖₂,₁ by reweighted least squares; ranks features by the length of W's rows.
 
     F. Nie, H. Huang, X. Cai, C. Ding: Efficient and Robust Feature Selection via Joint l2,1-Norms Minimization.
     NIPS 2010.
@@ -27,7 +27,7 @@ class FSNM(SupervisedRival):
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
     gamma : weight of the penalty, above 0; larger leaves fewer features.
-    fit_intercept : append a column of ones, penalised like a feature and left out of the ranking.
+    fit_intercept : append a column of ones, penalized like a feature and left out of the ranking.
     tol : stop when the objective has changed by less.
     max_iter : stop after so many solves in any case.
 
@@ -67,7 +67,7 @@ class FSNM(SupervisedRival):
 def sparse_regression(X: Float, Y: Float, gamma: float, tol: float, max_iter: int) -> tuple[Float, Float]:
     """The coefficients W (n_features, n_labels) and the smoothed objective after each solve.
 
-    Each solve minimises Σ_i ‖r_i‖² / s_i + gamma Σ_j ‖w_j‖² / t_j, where s and t are twice the last lengths of the
+    Each solve minimizes Σ_i ‖r_i‖² / s_i + gamma Σ_j ‖w_j‖² / t_j, where s and t are twice the last lengths of the
     residuals' and of W's rows, plus row_sparse.EPSILON.
     """
     solve = solve_by_rows if len(X) <= X.shape[1] else solve_by_features

@@ -20,7 +20,7 @@ def pearson(A: Float, B: Float, undefined: float = 0.0) -> Float:
     array([[-1., nan],
            [nan, nan]])
     """
-    left, right = _centred(A), _centred(B)
+    left, right = _centered(A), _centered(B)
     correlation = _rounded(left.T @ right)
     correlation[is_constant(A), :] = undefined
     correlation[:, is_constant(B)] = undefined
@@ -40,7 +40,7 @@ def correlation_distance(X: Float, Y: Float, undefined: float = 1.0) -> Float:
 
 
 def cosine(A: Float, B: Float) -> Float:
-    """Cosine of each column of A with each of B, without centring; 0 with a column of zeros.
+    """Cosine of each column of A with each of B, without centering; 0 with a column of zeros.
 
     >>> cosine(np.array([[3.0, 0.0], [4.0, 0.0]]), np.array([[1.0], [0.0]]))
     array([[0.6], [0. ]])
@@ -59,7 +59,7 @@ def _rounded(products: Float) -> Float:
     return np.round(within, DECIMALS)
 
 
-def _centred(table: Float) -> Float:
+def _centered(table: Float) -> Float:
     """Columns with mean 0 and length 1; scaled first, so that squares neither overflow nor vanish."""
     scaled = unit_scaled(table)
     return _unit(scaled - scaled.mean(axis=0))

@@ -18,7 +18,7 @@ LARGEST_BETA = 10.0  # similarities are at least 1e-10: larger powers of their i
 
 
 class MLACO(SupervisedRival):
-    """Ant colony optimisation: features that many ants visit gain pheromone, by which they are ranked.
+    """Ant colony optimization: features that many ants visit gain pheromone, by which they are ranked.
 
     M. Paniri, M. B. Dowlatshahi, H. Nezamabadi-pour: MLACO: A multi-label feature selection algorithm based on ant
     colony optimization. Knowledge-Based Systems 192, 2020.

@@ -7,7 +7,7 @@ import numpy as np
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.threads import in_order
-from fedsieve.rivals.neighbourhoods import NOISE, PART, followed_by, forward
+from fedsieve.rivals.neighborhoods import NOISE, PART, followed_by, forward
 from fedsieve.rivals.parameters import check_number, check_whole
 from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.scaling import unit_scaled

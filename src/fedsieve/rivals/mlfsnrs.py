@@ -1,4 +1,4 @@
-"""MLFS-NRS: the Fisher score chooses candidates, then neighbourhoods as wide as the margin should agree in labels."""
+"""MLFS-NRS: the Fisher score chooses candidates, then neighborhoods as wide as the margin should agree in labels."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from fedsieve.kernels.bits import popcount
 from fedsieve.kernels.compiled import compiled
 from fedsieve.rivals.fisher import fisher_key
 from fedsieve.rivals.margins import margin_radii
-from fedsieve.rivals.neighbourhoods import NOISE, Neighbourhoods, Words, followed_by, forward, packed
+from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, Words, followed_by, forward, packed
 from fedsieve.rivals.parameters import check_number
 from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.scaling import unit_scaled
@@ -18,9 +18,9 @@ from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
 
 
 class MLFSNRS(SupervisedRival):
-    """Fisher score, then a forward search by the dependency of multi-label neighbourhood rough sets.
+    """Fisher score, then a forward search by the dependency of multi-label neighborhood rough sets.
 
-    A sample is in the lower approximation of a label if all its neighbours within its margin agree with it in that
+    A sample is in the lower approximation of a label if all its neighbors within its margin agree with it in that
     label; the dependency is the share of pairs (sample, label) for which it is.
 
     L. Sun, T. Wang, W. Ding, J. Xu, Y. Lin: Feature selection using Fisher score and multilabel neighborhood rough sets
@@ -50,7 +50,7 @@ class MLFSNRS(SupervisedRival):
         by_fisher = order_by(fisher)
         candidates = np.zeros(n_features, dtype=bool)
         candidates[by_fisher[: max(1, math.ceil(self.keep * n_features - 1e-9))]] = True
-        near = Neighbourhoods(X, margin_radii(X, Y))
+        near = Neighborhoods(X, margin_radii(X, Y))
 
         def dependency(features: Int) -> Sequence[Float]:
             return [agreements(near, Y, features) / Y.size]
@@ -64,8 +64,8 @@ class MLFSNRS(SupervisedRival):
         return scores_of_order(order), order
 
 
-def agreements(near: Neighbourhoods, Y: Float, features: Int) -> Int:
-    """For S + f, each f of `features`: the pairs (sample, label) with which all neighbours of the sample agree."""
+def agreements(near: Neighborhoods, Y: Float, features: Int) -> Int:
+    """For S + f, each f of `features`: the pairs (sample, label) with which all neighbors of the sample agree."""
     labels, n_labels = packed(Y), Y.shape[1]
     rows = np.ascontiguousarray(near.rows[:, features])
     bits = packed(rows)
@@ -94,7 +94,7 @@ def _agree(
     last: int,
     total: Int,
 ) -> None:
-    """Add the labels of sample i to total[i, f] for which f removes all neighbours that disagree.
+    """Add the labels of sample i to total[i, f] for which f removes all neighbors that disagree.
 
     `removing[l]` has a bit for each such f so far, `open_` a bit for each label that has some.
     """
@@ -138,7 +138,7 @@ def _agree(
 def _removing(
     x: Float, y: Float, x_bits: Words, y_bits: Words, binary: bool, square: float, limit: float, removed: Words
 ) -> None:
-    """A bit for each feature f that makes of a neighbour y of x no neighbour."""
+    """A bit for each feature f that makes of a neighbor y of x no neighbor."""
     if binary:
         for v in range(len(removed)):
             removed[v] = x_bits[v] ^ y_bits[v] if square + 1.0 > limit else np.uint64(0)

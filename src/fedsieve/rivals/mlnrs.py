@@ -1,4 +1,4 @@
-"""MLNRS: how many samples have only neighbours that carry all their labels."""
+"""MLNRS: how many samples have only neighbors that carry all their labels."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.rivals.label_correlation import pearson
-from fedsieve.rivals.neighbourhoods import NOISE, Neighbourhoods, carries_all, followed_by, forward
+from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, carries_all, followed_by, forward
 from fedsieve.rivals.parameters import check_number
 from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.scaling import unit_scaled
@@ -16,10 +16,10 @@ DECIMALS = 12
 
 
 class MLNRS(SupervisedRival):
-    """Forward search for the features in which most samples are certain of their labels (neighbourhood rough sets).
+    """Forward search for the features in which most samples are certain of their labels (neighborhood rough sets).
 
-    A sample is certain if every neighbour carries all labels it carries; the dependency is the share of such samples,
-    its soft version the mean share of such neighbours.
+    A sample is certain if every neighbor carries all labels it carries; the dependency is the share of such samples,
+    its soft version the mean share of such neighbors.
 
     J. Duan, Q. Hu, L. Zhang, Y. Qian, D. Li: Feature selection for multi-label classification based on neighborhood
     rough sets. Journal of Computer Research and Development 52(1), 56-65, 2015 (in Chinese).
@@ -28,8 +28,8 @@ class MLNRS(SupervisedRival):
     by the index. The search stops when the pick raises the dependency by less than `gain`, which on sparse 0/1 data may
     be at once; the features left follow by what they reach alone.
 
-    Parameters: `radius` of the neighbourhoods in features scaled to [0, 1], and `gain`.
-    Takes O(picks · n_features · n_samples²), fewer as neighbourhoods shrink; a 64th of it where all features are 0/1.
+    Parameters: `radius` of the neighborhoods in features scaled to [0, 1], and `gain`.
+    Takes O(picks · n_features · n_samples²), fewer as neighborhoods shrink; a 64th of it where all features are 0/1.
     """
 
     def __init__(self, n_features_to_select: int | None = None, *, radius: float = 0.15, gain: float = 1e-3) -> None:
@@ -43,11 +43,11 @@ class MLNRS(SupervisedRival):
         X = unit_scaled(X)
         n_samples, n_features = X.shape
         consistent = carries_all(Y)
-        near = Neighbourhoods(X, np.full(n_samples, float(self.radius)))
+        near = Neighborhoods(X, np.full(n_samples, float(self.radius)))
 
         def dependencies(features: Int) -> Sequence[Float]:
-            neighbours, certain = near.counts(consistent, features)
-            return (neighbours == certain).mean(axis=0), (certain / neighbours).mean(axis=0)
+            neighbors, certain = near.counts(consistent, features)
+            return (neighbors == certain).mean(axis=0), (certain / neighbors).mean(axis=0)
 
         def enough(increases: Float) -> bool:
             return bool(increases[0] < self.gain - NOISE)

@@ -1,4 +1,4 @@
-"""RFNMIFS: ReliefF drops features, then neighbourhoods as wide as the margin inform about the labels."""
+"""RFNMIFS: ReliefF drops features, then neighborhoods as wide as the margin inform about the labels."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.measures.rounding import rounded
 from fedsieve.rivals.margins import Labels, by_label, margin_radii, over_neighbors
-from fedsieve.rivals.neighbourhoods import NOISE, Neighbourhoods, carries_all, followed_by, forward
+from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, carries_all, followed_by, forward
 from fedsieve.rivals.parameters import check_number, check_whole
 from fedsieve.rivals.picking import order_by
 from fedsieve.rivals.scaling import unit_scaled
@@ -18,11 +18,11 @@ DECIMALS = 12
 
 
 class RFNMIFS(SupervisedRival):
-    """Multi-label ReliefF, then a forward search by neighbourhood mutual information.
+    """Multi-label ReliefF, then a forward search by neighborhood mutual information.
 
     ReliefF's weight of a feature is how much more a sample differs from its nearest misses than from its nearest hits,
     mean over samples and labels. Features of weight 0 or less are ranked last. The search adds the feature with the
-    largest -mean_i log2(|n(i)| |D(i)| / (n |n(i) ∩ D(i)|)), where n(i) are the neighbours of sample i within its margin
+    largest -mean_i log2(|n(i)| |D(i)| / (n |n(i) ∩ D(i)|)), where n(i) are the neighbors of sample i within its margin
     and D(i) the samples that carry all its labels.
 
     The acronym is taken to mean: L. Sun, T. Yin, W. Ding, Y. Qian, J. Xu: Multilabel feature selection using ML-ReliefF
@@ -35,7 +35,7 @@ class RFNMIFS(SupervisedRival):
     follow by weight.
 
     Parameters: `n_neighbors`, hits and misses of each sample under each label (all, where fewer exist), and `gain`.
-    Takes O(picks · n_features · n_samples²), fewer as neighbourhoods shrink; a 64th of it where all features are 0/1.
+    Takes O(picks · n_features · n_samples²), fewer as neighborhoods shrink; a 64th of it where all features are 0/1.
     """
 
     def __init__(self, n_features_to_select: int | None = None, *, n_neighbors: int = 5, gain: float = 1e-4) -> None:
@@ -50,11 +50,11 @@ class RFNMIFS(SupervisedRival):
         weights = relief_weights(X, Y, int(self.n_neighbors))
         carried = carries_all(Y)
         likely = carried.mean(axis=1)[:, None]
-        near = Neighbourhoods(X, margin_radii(X, Y))
+        near = Neighborhoods(X, margin_radii(X, Y))
 
         def information(features: Int) -> Sequence[Float]:
-            neighbours, alike = near.counts(carried, features)
-            return [np.log2(alike / (neighbours * likely)).mean(axis=0)]
+            neighbors, alike = near.counts(carried, features)
+            return [np.log2(alike / (neighbors * likely)).mean(axis=0)]
 
         def enough(increases: Float) -> bool:
             return bool(increases[0] <= self.gain + NOISE)

@@ -22,15 +22,15 @@ class Rival(RankingSelector):
         self.n_features_to_select = n_features_to_select
 
     def _read(self, X: Any, y: Any, if_none: str) -> tuple[Float, Float, Bool]:
-        """The dense rows, their labels and which of them are labelled; `if_none` ends the error for a missing y."""
+        """The dense rows, their labels and which of them are labeled; `if_none` ends the error for a missing y."""
         owner = type(self).__name__
         if y is None:
             raise DataError(f"{owner}: requires y to be passed, but the target y is None. {if_none}")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        labels, labelled = read_labels(y, owner)
+        labels, labeled = read_labels(y, owner)
         if len(labels) != X.shape[0]:
             raise DataError(f"{owner}: X has {X.shape[0]} rows and y {len(labels)}; they must be the same rows.")
-        return dense(X), labels, labelled
+        return dense(X), labels, labeled
 
     def _n_kept(self) -> int:
         n_features = self.n_features_in_

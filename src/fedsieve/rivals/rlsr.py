@@ -9,20 +9,20 @@ from fedsieve.arrays import Bool, Float
 from fedsieve.errors import not_one_of
 from fedsieve.rivals.parameters import check_whole
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, settled
-from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centred, known_labels
+from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centered, known_labels
 from fedsieve.rivals.soft_labels import in_box, on_simplex
 
-PROJECTIONS: dict[str, Callable[[Float], Float]] = {"simplex": on_simplex, "normalised": on_simplex, "box": in_box}
+PROJECTIONS: dict[str, Callable[[Float], Float]] = {"simplex": on_simplex, "normalized": on_simplex, "box": in_box}
 EPSILON = 1e-5  # no share of importance becomes 0
 INNER_TOL = 1e-7
 
 
 class RLSR(SemiSupervisedRival):
-    """Rescaled linear square regression: ranks features by theta_j = ‖w_j‖ / Σ_k ‖w_k‖, where W minimises
+    """Rescaled linear square regression: ranks features by theta_j = ‖w_j‖ / Σ_k ‖w_k‖, where W minimizes
 
         ‖X W + 1 bᵀ - F‖² + gamma ‖W‖₂,₁²
 
-    together with an intercept b and soft labels F; labelled rows keep their labels.
+    together with an intercept b and soft labels F; labeled rows keep their labels.
 
     X. Chen, G. Yuan, F. Nie, J. Z. Huang: Semi-supervised Feature Selection via Rescaled Linear Regression. IJCAI 2017,
     1525-1531.
@@ -33,9 +33,9 @@ class RLSR(SemiSupervisedRival):
     Parameters
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
-    gamma : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labelled rows.
-    soft_labels : "simplex": those of a row are not negative and add up to 1, labelled rows are as they are;
-        "normalised": labelled rows are divided by their number of labels as well; "box": soft labels are in [0, 1].
+    gamma : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labeled rows.
+    soft_labels : "simplex": those of a row are not negative and add up to 1, labeled rows are as they are;
+        "normalized": labeled rows are divided by their number of labels as well; "box": soft labels are in [0, 1].
     n_inner : most solves between two changes of the soft labels.
     tol : stop when the objective has changed by a smaller share from one change of the soft labels to the next.
     max_iter : most changes of the soft labels.
@@ -69,11 +69,11 @@ class RLSR(SemiSupervisedRival):
             raise not_one_of("RLSR", "soft_labels", PROJECTIONS, self.soft_labels)
         check_whole("RLSR", "n_inner", self.n_inner)
 
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return rlsr(
             table,
             Y,
-            labelled,
+            labeled,
             **weights,
             soft_labels=self.soft_labels,
             n_inner=self.n_inner,
@@ -85,7 +85,7 @@ class RLSR(SemiSupervisedRival):
 def rlsr(
     table: Float,
     Y: Float,
-    labelled: Bool,
+    labeled: Bool,
     *,
     gamma: float,
     soft_labels: str,
@@ -94,10 +94,10 @@ def rlsr(
     max_iter: int,
 ) -> LinearModel:
     """The model of the lowest objective, and the objective after each change of the soft labels."""
-    X, F, project = centred(table), known_labels(Y, labelled), PROJECTIONS[soft_labels]
-    if soft_labels == "normalised":
+    X, F, project = centered(table), known_labels(Y, labeled), PROJECTIONS[soft_labels]
+    if soft_labels == "normalized":
         F /= np.maximum(F.sum(axis=1, keepdims=True), 1.0)
-    F[~labelled] = 1.0 / F.shape[1]
+    F[~labeled] = 1.0 / F.shape[1]
     regression = RowSparseRegression(X)
     theta = np.full(X.shape[1], 1.0 / X.shape[1])
     objective: list[float] = []
@@ -105,7 +105,7 @@ def rlsr(
         W, theta = rescaled(regression, F, theta, gamma, n_inner)
         b = F.mean(axis=0)
         predictions = X @ W + b
-        F[~labelled] = project(predictions[~labelled])
+        F[~labeled] = project(predictions[~labeled])
         objective.append(float(((predictions - F) ** 2).sum() + gamma * lengths(W).sum() ** 2))
         if objective[-1] < min(objective[:-1], default=np.inf):
             best = W, b, theta

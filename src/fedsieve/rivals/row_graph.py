@@ -8,7 +8,7 @@ from scipy import sparse
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.learning.neighbors import nearest
 
-SAME = 1e-12  # neighbours whose distances add up to less than this are equally likely
+SAME = 1e-12  # neighbors whose distances add up to less than this are equally likely
 
 
 def binary_laplacian(rows: Float, n_neighbors: int) -> Any:
@@ -46,14 +46,14 @@ def probabilistic_laplacian(rows: Float, n_neighbors: int) -> Any:
     return _laplacian((S + S.T) / 2)
 
 
-def blocks(laplacian: Any, labelled: Bool) -> tuple[Float, Any]:
-    """The rows of the unlabelled: columns of the unlabelled (dense), and of the labelled (sparse)."""
-    rows = laplacian[np.flatnonzero(~labelled)]
-    return rows[:, np.flatnonzero(~labelled)].toarray(), rows[:, np.flatnonzero(labelled)]
+def blocks(laplacian: Any, labeled: Bool) -> tuple[Float, Any]:
+    """The rows of the unlabeled: columns of the unlabeled (dense), and of the labeled (sparse)."""
+    rows = laplacian[np.flatnonzero(~labeled)]
+    return rows[:, np.flatnonzero(~labeled)].toarray(), rows[:, np.flatnonzero(labeled)]
 
 
 def roughness(laplacian: Any, F: Float) -> float:
-    """tr(Fᵀ Lap F): how much neighbours differ."""
+    """tr(Fᵀ Lap F): how much neighbors differ."""
     return float((F * (laplacian @ F)).sum())
 
 

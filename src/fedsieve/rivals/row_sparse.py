@@ -1,6 +1,6 @@
 """Regression whose coefficients vanish by rows: ‖W‖₂,₁ made small by ever new weights of the rows' squared lengths.
 
-The lengths ‖w_j‖ are not minimised themselves but Σ_j ‖w_j‖² / t_j, where t follows the last lengths. All systems are
+The lengths ‖w_j‖ are not minimized themselves but Σ_j ‖w_j‖² / t_j, where t follows the last lengths. All systems are
 solved in W / √t: there they stay well-conditioned when lengths go to 0.
 """
 
@@ -19,7 +19,7 @@ TINY = float(np.finfo(np.float64).tiny)
 class RowSparseRegression:
     """W (n_features, n_labels) with the least ‖X W - F‖² + weight Σ_j ‖w_j‖² / t_j, for one X and ever new F and t.
 
-    The columns of X have mean 0, so that F need not have. With `U` in place of the first X, what is minimised is
+    The columns of X have mean 0, so that F need not have. With `U` in place of the first X, what is minimized is
     tr(Wᵀ Xᵀ U W) - 2 tr(Wᵀ Xᵀ F) + weight Σ_j ‖w_j‖² / t_j; XᵀU must be symmetric, with no negative eigenvalue.
     """
 
@@ -43,7 +43,7 @@ class RowSparseRegression:
         return W
 
     def explained(self, W: Float, target: Float) -> float:
-        """By how much W lowers ‖X W - F‖² (or what takes its place with U) from its value at W = 0, F being centred."""
+        """By how much W lowers ‖X W - F‖² (or what takes its place with U) from its value at W = 0, F centered."""
         if self.gram is None:
             XW = self.X @ W
             return float((XW * (2 * target - (XW if self.U is None else self.U @ W))).sum())
@@ -81,7 +81,7 @@ def reweighted(row_lengths: Float) -> Float:
 
 
 def smoothed(row_lengths: Float) -> Float:
-    """What `reweighted` minimises step by step in place of the lengths: never above them."""
+    """What `reweighted` minimizes step by step in place of the lengths: never above them."""
     result: Float = row_lengths - EPSILON / 2 * np.log1p(2 * row_lengths / EPSILON)
     return result
 

@@ -14,10 +14,10 @@ from fedsieve.rivals.semi_supervised import (
     AT_LEAST_ZERO,
     LinearModel,
     SemiSupervisedRival,
-    centred,
+    centered,
     known_labels,
 )
-from fedsieve.rivals.soft_labels import NeighbourlyLabels
+from fedsieve.rivals.soft_labels import NeighborlyLabels
 
 DECIMALS = 12  # equal rows stay equal
 
@@ -27,8 +27,8 @@ class SCFC(SemiSupervisedRival):
 
         ‖X W + 1 bᵀ - F‖² + alpha tr(Fᵀ Lap F) + beta ‖W‖₂,₁
 
-    together with an intercept b and soft labels F in [0, 1]; labelled rows keep their labels, Lap is the Laplacian of
-    the graph of probabilistic neighbours.
+    together with an intercept b and soft labels F in [0, 1]; labeled rows keep their labels, Lap is the Laplacian of
+    the graph of probabilistic neighbors.
 
     Y. Xu, J. Wang, S. An, J. Wei, J. Ruan: Semi-supervised Multi-label Feature Selection by Preserving Feature-Label
     Space Consistency. CIKM 2018, 783-792.
@@ -40,14 +40,14 @@ class SCFC(SemiSupervisedRival):
     Parameters
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
-    alpha : weight of the consistency, at least 0, or "auto": chosen on hidden labels of the labelled rows.
+    alpha : weight of the consistency, at least 0, or "auto": chosen on hidden labels of the labeled rows.
     beta : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
-    n_neighbors : probabilistic neighbours of a row.
-    refresh : find the neighbours anew after each step, by distances of predictions and of soft labels.
+    n_neighbors : probabilistic neighbors of a row.
+    refresh : find the neighbors anew after each step, by distances of predictions and of soft labels.
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many steps in any case.
 
-    Complexity: O(n_u³ + n_u² (d + L) + n² d) once, where n_u rows are unlabelled, and O(n d L + d² (d + L)) per step;
+    Complexity: O(n_u³ + n_u² (d + L) + n² d) once, where n_u rows are unlabeled, and O(n d L + d² (d + L)) per step;
     with `refresh` all of it per step; if there are more features than rows, O(n² (n + d)) per step.
     """
 
@@ -76,11 +76,11 @@ class SCFC(SemiSupervisedRival):
         super()._check()
         check_whole("SCFC", "n_neighbors", self.n_neighbors)
 
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return scfc(
             table,
             Y,
-            labelled,
+            labeled,
             **weights,
             n_neighbors=self.n_neighbors,
             refresh=self.refresh,
@@ -92,7 +92,7 @@ class SCFC(SemiSupervisedRival):
 def scfc(
     table: Float,
     Y: Float,
-    labelled: Bool,
+    labeled: Bool,
     *,
     alpha: float,
     beta: float,
@@ -101,16 +101,16 @@ def scfc(
     tol: float,
     max_iter: int,
 ) -> LinearModel:
-    """Regression on the soft labels and soft labels from regression and neighbours, in turns."""
-    X, F = centred(table), known_labels(Y, labelled)
+    """Regression on the soft labels and soft labels from regression and neighbors, in turns."""
+    X, F = centered(table), known_labels(Y, labeled)
     regression = RowSparseRegression(X)
     laplacian = probabilistic_laplacian(table, n_neighbors)
-    soft = NeighbourlyLabels(X, F, labelled, laplacian, alpha)
+    soft = NeighborlyLabels(X, F, labeled, laplacian, alpha)
     t = np.ones(X.shape[1])
     objective: list[float] = []
     while True:
         W, b = regression.solve(regression.target(F), t, beta), F.mean(axis=0)
-        F[~labelled] = soft.predict(W, b)
+        F[~labeled] = soft.predict(W, b)
         predictions, scores = X @ W + b, lengths(W)
         squares = ((predictions - F) ** 2).sum() + alpha * roughness(laplacian, F)
         objective.append(float(squares + beta * smoothed(scores).sum()))
@@ -120,4 +120,4 @@ def scfc(
         if refresh:
             seen = np.round(np.hstack([predictions - b, F]), DECIMALS)
             laplacian = probabilistic_laplacian(seen, n_neighbors)
-            soft = NeighbourlyLabels(X, F, labelled, laplacian, alpha)
+            soft = NeighborlyLabels(X, F, labeled, laplacian, alpha)

@@ -22,7 +22,7 @@ AT_LEAST_ZERO: Rule = "of at least 0", lambda value: 0 <= value < np.inf
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
-    """Predicts centred(table) @ W + b; the objective is its value after each step, the scores rank the features."""
+    """Predicts centered(table) @ W + b; the objective is its value after each step, the scores rank the features."""
 
     W: Float  # (n_features, n_labels)
     b: Float  # (n_labels,)
@@ -34,7 +34,7 @@ class SemiSupervisedRival(Rival):
     """A selector that ranks from rows with and without labels in one place; a subclass says how in `_model`.
 
     After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`;
-    `coef_` (n_features, n_labels) and `intercept_` (n_labels,) of the features scaled to [0, 1] and then centred;
+    `coef_` (n_features, n_labels) and `intercept_` (n_labels,) of the features scaled to [0, 1] and then centered;
     `objective_` after each step, `n_iter_`, how many there were, and `weights_`, the weights by name.
     """
 
@@ -46,30 +46,30 @@ class SemiSupervisedRival(Rival):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes.
 
-        A row of y that is -1 throughout is unlabelled.
+        A row of y that is -1 throughout is unlabeled.
         """
         owner = type(self).__name__
-        rows, labels, labelled = self._read(X, y, "Rows without labels are -1.")
-        if not labelled.any():
-            raise DataError(f"{owner}: all rows of y are -1; at least some rows must be labelled.")
+        rows, labels, labeled = self._read(X, y, "Rows without labels are -1.")
+        if not labeled.any():
+            raise DataError(f"{owner}: all rows of y are -1; at least some rows must be labeled.")
         k = self._n_kept()
         self._check()
         given = {name: getattr(self, name) for name in self.weight_rules}
-        self.weights_ = chosen_weights(owner, given, rows[labelled], labels[labelled], self._predict)
-        model = self._model(unit_scaled(rows), labels, labelled, self.weights_)
+        self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
+        model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
         self.coef_, self.intercept_, self.objective_ = model.W, model.b, model.objective
         self.n_iter_ = len(model.objective)
         self._keep_ranking(model.scores, order_by(model.scores), k)
         return self
 
     @abstractmethod
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
-        """The model of the scaled rows; where `labelled` is false, the rows of Y mean nothing."""
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
+        """The model of the scaled rows; where `labeled` is false, the rows of Y mean nothing."""
 
-    def _predict(self, X: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> Float:
+    def _predict(self, X: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> Float:
         table = unit_scaled(X)
-        model = self._model(table, Y, labelled, weights)
-        predictions: Float = centred(table) @ model.W + model.b
+        model = self._model(table, Y, labeled, weights)
+        predictions: Float = centered(table) @ model.W + model.b
         return predictions
 
     def _check(self) -> None:
@@ -83,12 +83,12 @@ class SemiSupervisedRival(Rival):
         check_whole(owner, "max_iter", self.max_iter)
 
 
-def centred(table: Float) -> Float:
+def centered(table: Float) -> Float:
     """The table with column means of 0."""
     result: Float = table - table.mean(axis=0)
     return result
 
 
-def known_labels(Y: Float, labelled: Bool) -> Float:
-    """The labels, 0 in unlabelled rows."""
-    return np.where(labelled[:, None], Y, 0.0)
+def known_labels(Y: Float, labeled: Bool) -> Float:
+    """The labels, 0 in unlabeled rows."""
+    return np.where(labeled[:, None], Y, 0.0)

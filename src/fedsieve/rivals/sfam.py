@@ -14,10 +14,10 @@ from fedsieve.rivals.semi_supervised import (
     AT_LEAST_ZERO,
     LinearModel,
     SemiSupervisedRival,
-    centred,
+    centered,
     known_labels,
 )
-from fedsieve.rivals.soft_labels import NeighbourlyLabels
+from fedsieve.rivals.soft_labels import NeighborlyLabels
 
 
 class SFAM(SemiSupervisedRival):
@@ -25,7 +25,7 @@ class SFAM(SemiSupervisedRival):
 
         ‖X W + 1 bᵀ - F‖² + alpha tr(Fᵀ Lap F) + beta (‖X W - S X W‖² + rho ‖S‖²) + gamma ‖W‖₂,₁
 
-    together with an intercept b, soft labels F in [0, 1] and a structure S with a diagonal of 0; labelled rows keep
+    together with an intercept b, soft labels F in [0, 1] and a structure S with a diagonal of 0; labeled rows keep
     their labels, Lap is the Laplacian of the graph of nearest rows.
 
     S. Lv, S. Shi, H. Wang, F. Li: Semi-supervised multi-label feature selection with adaptive structure learning and
@@ -38,7 +38,7 @@ class SFAM(SemiSupervisedRival):
     Parameters
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
-    alpha : weight of the manifold, at least 0, or "auto": chosen on hidden labels of the labelled rows.
+    alpha : weight of the manifold, at least 0, or "auto": chosen on hidden labels of the labeled rows.
     beta : weight of the structure, at least 0, or "auto".
     gamma : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
     rho : ridge of the structure, above 0.
@@ -46,7 +46,7 @@ class SFAM(SemiSupervisedRival):
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many steps in any case.
 
-    Complexity: O(n_u³ + n_u² (d + L) + n² d) once, where n_u rows are unlabelled, and O(n d (d + L) + d³ + n L²) per
+    Complexity: O(n_u³ + n_u² (d + L) + n² d) once, where n_u rows are unlabeled, and O(n d (d + L) + d³ + n L²) per
     step; if there are more features than rows, O(n² (n + d)) in place of d³.
     """
 
@@ -78,11 +78,11 @@ class SFAM(SemiSupervisedRival):
         check_number("SFAM", "rho", self.rho, *ABOVE_ZERO)
         check_whole("SFAM", "n_neighbors", self.n_neighbors)
 
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return sfam(
             table,
             Y,
-            labelled,
+            labeled,
             **weights,
             rho=self.rho,
             n_neighbors=self.n_neighbors,
@@ -94,7 +94,7 @@ class SFAM(SemiSupervisedRival):
 def sfam(
     table: Float,
     Y: Float,
-    labelled: Bool,
+    labeled: Bool,
     *,
     alpha: float,
     beta: float,
@@ -105,9 +105,9 @@ def sfam(
     max_iter: int,
 ) -> LinearModel:
     """Structure, regression and soft labels in turns; the first structure is that of a regression without one."""
-    X, F = centred(table), known_labels(Y, labelled)
+    X, F = centered(table), known_labels(Y, labeled)
     laplacian = binary_laplacian(table, n_neighbors)
-    soft = NeighbourlyLabels(X, F, labelled, laplacian, alpha)
+    soft = NeighborlyLabels(X, F, labeled, laplacian, alpha)
     alone = RowSparseRegression(X)
     W = alone.solve(alone.target(F), np.ones(X.shape[1]), gamma)
     Z, t = X @ W, reweighted(lengths(W))
@@ -116,7 +116,7 @@ def sfam(
         structure = Structure(Z, rho)
         regression = RowSparseRegression(X, X + beta * structure.missed(structure.missed(X)))
         W, b = regression.solve(regression.target(F), t, gamma), F.mean(axis=0)
-        F[~labelled] = soft.predict(W, b)
+        F[~labeled] = soft.predict(W, b)
         Z, scores = X @ W, lengths(W)
         squares = ((Z + b - F) ** 2).sum() + alpha * roughness(laplacian, F)
         kept = (structure.missed(Z) ** 2).sum() + rho * structure.squares()

@@ -1,4 +1,4 @@
-"""SFSS: soft labels that vary little among neighbours, and a row-sparse regression that predicts them."""
+"""SFSS: soft labels that vary little among neighbors, and a row-sparse regression that predicts them."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -14,17 +14,17 @@ from fedsieve.rivals.semi_supervised import (
     AT_LEAST_ZERO,
     LinearModel,
     SemiSupervisedRival,
-    centred,
+    centered,
     known_labels,
 )
 
 
 class SFSS(SemiSupervisedRival):
-    """Structural feature selection with sparsity: ranks features by the length of the rows of W, which minimises
+    """Structural feature selection with sparsity: ranks features by the length of the rows of W, which minimizes
 
-        tr(Fᵀ Lap F) + unlabelled_weight ‖F_u‖² + mu ‖X W + 1 bᵀ - F‖² + gamma ‖W‖₂,₁
+        tr(Fᵀ Lap F) + unlabeled_weight ‖F_u‖² + mu ‖X W + 1 bᵀ - F‖² + gamma ‖W‖₂,₁
 
-    together with an intercept b and soft labels F; labelled rows keep their labels, Lap is the Laplacian of the graph
+    together with an intercept b and soft labels F; labeled rows keep their labels, Lap is the Laplacian of the graph
     of nearest rows.
 
     Z. Ma, F. Nie, Y. Yang, J. Uijlings, N. Sebe, A. Hauptmann: Discriminating Joint Feature Analysis for Multimedia
@@ -35,14 +35,14 @@ class SFSS(SemiSupervisedRival):
     Parameters
     ----------
     n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
-    mu : weight of the regression, above 0, or "auto": chosen on hidden labels of the labelled rows.
+    mu : weight of the regression, above 0, or "auto": chosen on hidden labels of the labeled rows.
     gamma : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
     n_neighbors : nearest rows that a row is tied to.
-    unlabelled_weight : pulls the soft labels to 0, at least 0; 1 as published.
+    unlabeled_weight : pulls the soft labels to 0, at least 0; 1 as published.
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many solves in any case.
 
-    Complexity: O(n_u³ + n_u² (d + L) + n d²) once, where n_u rows are unlabelled, and O(d³ + d² L) per solve; if there
+    Complexity: O(n_u³ + n_u² (d + L) + n d²) once, where n_u rows are unlabeled, and O(d³ + d² L) per solve; if there
     are more features than rows, O(n² d + n³) per solve.
     """
 
@@ -55,7 +55,7 @@ class SFSS(SemiSupervisedRival):
         mu: float | str = 1.0,
         gamma: float | str = 1.0,
         n_neighbors: int = 15,
-        unlabelled_weight: float = 1.0,
+        unlabeled_weight: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 50,
     ) -> None:
@@ -63,23 +63,23 @@ class SFSS(SemiSupervisedRival):
         self.mu = mu
         self.gamma = gamma
         self.n_neighbors = n_neighbors
-        self.unlabelled_weight = unlabelled_weight
+        self.unlabeled_weight = unlabeled_weight
         self.tol = tol
         self.max_iter = max_iter
 
     def _check(self) -> None:
         super()._check()
         check_whole("SFSS", "n_neighbors", self.n_neighbors)
-        check_number("SFSS", "unlabelled_weight", self.unlabelled_weight, *AT_LEAST_ZERO)
+        check_number("SFSS", "unlabeled_weight", self.unlabeled_weight, *AT_LEAST_ZERO)
 
-    def _model(self, table: Float, Y: Float, labelled: Bool, weights: Mapping[str, float]) -> LinearModel:
+    def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return sfss(
             table,
             Y,
-            labelled,
+            labeled,
             **weights,
             n_neighbors=self.n_neighbors,
-            unlabelled_weight=self.unlabelled_weight,
+            unlabeled_weight=self.unlabeled_weight,
             tol=self.tol,
             max_iter=self.max_iter,
         )
@@ -88,30 +88,30 @@ class SFSS(SemiSupervisedRival):
 def sfss(
     table: Float,
     Y: Float,
-    labelled: Bool,
+    labeled: Bool,
     *,
     mu: float,
     gamma: float,
     n_neighbors: int,
-    unlabelled_weight: float,
+    unlabeled_weight: float,
     tol: float,
     max_iter: int,
 ) -> LinearModel:
     """Each solve is exact in F, W and b together, gamma ‖W‖₂,₁ being gamma Σ_j ‖w_j‖² / t_j.
 
     For every W the best soft labels are F₀ + P W, so that only W is left: Xᵀ((X - P) W - F₀) + (gamma / mu) T⁻¹ W = 0.
-    F₀ holds Y_l in labelled rows and -A_uu⁻¹ A_ul Y_l in the others, P holds 0 and mu A_uu⁻¹ X_u, where
-    A = Lap + unlabelled_weight I_u + mu H and H is the centring.
+    F₀ holds Y_l in labeled rows and -A_uu⁻¹ A_ul Y_l in the others, P holds 0 and mu A_uu⁻¹ X_u, where
+    A = Lap + unlabeled_weight I_u + mu H and H is the centering.
     """
-    X, F, P = centred(table), known_labels(Y, labelled), np.zeros_like(table)
+    X, F, P = centered(table), known_labels(Y, labeled), np.zeros_like(table)
     n_rows = len(X)
     laplacian = binary_laplacian(table, n_neighbors)
-    among, to_labelled = blocks(laplacian, labelled)
-    solve = ridge_inverse(among - mu / n_rows, unlabelled_weight + mu)
-    F[~labelled] = solve(mu / n_rows * F.sum(axis=0) - to_labelled @ F[labelled])
-    P[~labelled] = mu * solve(X[~labelled])
+    among, to_labeled = blocks(laplacian, labeled)
+    solve = ridge_inverse(among - mu / n_rows, unlabeled_weight + mu)
+    F[~labeled] = solve(mu / n_rows * F.sum(axis=0) - to_labeled @ F[labeled])
+    P[~labeled] = mu * solve(X[~labeled])
     at_zero = (
-        roughness(laplacian, F) + unlabelled_weight * (F[~labelled] ** 2).sum() + mu * ((F - F.mean(axis=0)) ** 2).sum()
+        roughness(laplacian, F) + unlabeled_weight * (F[~labeled] ** 2).sum() + mu * ((F - F.mean(axis=0)) ** 2).sum()
     )
     regression = RowSparseRegression(X, X - P)
     target = regression.target(F)

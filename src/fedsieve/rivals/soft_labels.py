@@ -1,4 +1,4 @@
-"""Labels in [0, 1] that stand for those of the unlabelled rows, made from what a regression predicts there."""
+"""Labels in [0, 1] that stand for those of the unlabeled rows, made from what a regression predicts there."""
 
 from typing import Any
 
@@ -33,20 +33,20 @@ def on_simplex(rows: Float) -> Float:
     return np.maximum(lowered, 0.0)
 
 
-class NeighbourlyLabels:
-    """Soft labels close to a regression's predictions and to those of neighbouring rows.
+class NeighborlyLabels:
+    """Soft labels close to a regression's predictions and to those of neighboring rows.
 
-    They minimise ‖X_u W + 1 bᵀ - F_u‖² + alpha tr(Fᵀ Lap F), labelled rows being F_l = Y_l, and are then put in [0, 1].
+    They minimize ‖X_u W + 1 bᵀ - F_u‖² + alpha tr(Fᵀ Lap F), labeled rows being F_l = Y_l, and are then put in [0, 1].
     """
 
-    def __init__(self, X: Float, Y: Float, labelled: Bool, laplacian: Any, alpha: float) -> None:
-        among, to_labelled = blocks(laplacian, labelled)
+    def __init__(self, X: Float, Y: Float, labeled: Bool, laplacian: Any, alpha: float) -> None:
+        among, to_labeled = blocks(laplacian, labeled)
         solve = ridge_inverse(alpha * among, 1.0)
         # The system is linear: solved for these once, it is solved for every W and b.
-        self.of_rows = solve(X[~labelled])
+        self.of_rows = solve(X[~labeled])
         self.of_ones = solve(np.ones((len(among), 1)))
-        self.of_labels = solve(-alpha * (to_labelled @ Y[labelled]))
+        self.of_labels = solve(-alpha * (to_labeled @ Y[labeled]))
 
     def predict(self, W: Float, b: Float) -> Float:
-        """F_u (n_unlabelled, n_labels)."""
+        """F_u (n_unlabeled, n_labels)."""
         return in_box(self.of_rows @ W + self.of_ones * b + self.of_labels)

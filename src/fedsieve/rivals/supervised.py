@@ -1,4 +1,4 @@
-"""What the supervised rivals share: every row labelled, a full ranking of the features as the result."""
+"""What the supervised rivals share: every row labeled, a full ranking of the features as the result."""
 
 from abc import abstractmethod
 from typing import Any, Self
@@ -11,7 +11,7 @@ from fedsieve.rivals.rival import Rival
 
 
 class SupervisedRival(Rival):
-    """A selector that ranks from labelled rows in one place; a subclass says how in `_rank`.
+    """A selector that ranks from labeled rows in one place; a subclass says how in `_rank`.
 
     `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
     After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`.
@@ -19,11 +19,11 @@ class SupervisedRival(Rival):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes."""
-        rows, labels, labelled = self._read(X, y, "It is a supervised method.")
-        if not labelled.all():
+        rows, labels, labeled = self._read(X, y, "It is a supervised method.")
+        if not labeled.all():
             raise DataError(
-                f"{type(self).__name__}: {int((~labelled).sum())} rows of y are -1 (unlabelled). It is a supervised "
-                "method: give it the labelled rows only."
+                f"{type(self).__name__}: {int((~labeled).sum())} rows of y are -1 (unlabeled). It is a supervised "
+                "method: give it the labeled rows only."
             )
         k = self._n_kept()
         scores, order = self._rank(rows, labels)

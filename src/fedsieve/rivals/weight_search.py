@@ -1,4 +1,4 @@
-"""Weights of a semi-supervised method chosen from its labelled rows: some of their labels are hidden and predicted."""
+"""Weights of a semi-supervised method chosen from its labeled rows: some of their labels are hidden and predicted."""
 
 from collections.abc import Callable, Mapping
 from itertools import product
@@ -25,7 +25,7 @@ def chosen_weights(
     """The weights with a number in place of each "auto": that of GRID with the least ranking loss on hidden labels.
 
     The weights of a method are relative to sums over rows, so what is best for these rows need not be so for many more.
-    X and Y are labelled rows. Row i has its labels hidden in fold i mod N_FOLDS, and the loss is the mean over the
+    X and Y are labeled rows. Row i has its labels hidden in fold i mod N_FOLDS, and the loss is the mean over the
     folds. Of equal losses the first combination wins, where the last weight changes fastest.
     """
     searched = [name for name, value in weights.items() if value == AUTO]
@@ -49,12 +49,12 @@ def _folds(owner: str, searched: list[str], Y: Float) -> list[Bool]:
     """Which rows are hidden in each fold; each must have a row whose labels can be ranked wrongly."""
     parameters = f'{", ".join(searched)}="{AUTO}"'
     if len(Y) < LEAST_ROWS:
-        raise DataError(f"{owner}: {parameters} needs at least {LEAST_ROWS} labelled rows; got {len(Y)}. Give numbers.")
+        raise DataError(f"{owner}: {parameters} needs at least {LEAST_ROWS} labeled rows; got {len(Y)}. Give numbers.")
     folds = [np.arange(len(Y)) % N_FOLDS == fold for fold in range(N_FOLDS)]
     rankable = np.ptp(Y, axis=1) > 0
     if any(not rankable[hidden].any() for hidden in folds):
         raise DataError(
-            f"{owner}: {parameters} needs rows with some but not all labels in each of {N_FOLDS} folds of the labelled "
+            f"{owner}: {parameters} needs rows with some but not all labels in each of {N_FOLDS} folds of the labeled "
             "rows. Give numbers."
         )
     return folds

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from fedsieve.protocol import SERVER, Ask, Entry, Labelled, Plan, Selection, federated_selection
+from fedsieve.protocol import SERVER, Ask, Entry, Labeled, Plan, Selection, federated_selection
 from fedsieve.protocol.limits import check_message
 from fedsieve.protocol.messages import Reply
 from fedsieve.runtimes.codec import encoded_size
@@ -29,9 +29,9 @@ Exchange: TypeAlias = Callable[[Ask], Mapping[str, Answer]]
 """Carries one question to its clients and returns the answers that came back, by client."""
 
 
-def drive(plan: Plan, labelled: Labelled, clients: tuple[str, ...], exchange: Exchange) -> Outcome:
+def drive(plan: Plan, labeled: Labeled, clients: tuple[str, ...], exchange: Exchange) -> Outcome:
     """Run the selection with the named clients; how messages travel is `exchange`'s business."""
-    talk = federated_selection(plan, labelled, clients)
+    talk = federated_selection(plan, labeled, clients)
     transcript: list[Entry] = []
     ask = next(talk)
     while True:

@@ -1,8 +1,8 @@
-"""A federation inside one process: every client is an object here; messages are counted as if they travelled."""
+"""A federation inside one process: every client is an object here; messages are counted as if they traveled."""
 
 from collections.abc import Callable, Mapping
 
-from fedsieve.protocol import Ask, Client, Labelled, Plan, Site
+from fedsieve.protocol import Ask, Client, Labeled, Plan, Site
 from fedsieve.protocol.limits import check_message
 from fedsieve.runtimes.codec import encoded_size
 from fedsieve.runtimes.driver import Answer, Outcome, drive
@@ -10,7 +10,7 @@ from fedsieve.runtimes.driver import Answer, Outcome, drive
 
 def select(
     plan: Plan,
-    labelled: Labelled,
+    labeled: Labeled,
     sites: Mapping[str, Site],
     watch: Callable[[Ask], None] | None = None,
 ) -> Outcome:
@@ -27,4 +27,4 @@ def select(
             check_message(plan, name, type(reply).__name__, answers[name].n_bytes)
         return answers
 
-    return drive(plan, labelled, tuple(clients), exchange)
+    return drive(plan, labeled, tuple(clients), exchange)

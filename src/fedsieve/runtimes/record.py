@@ -55,7 +55,7 @@ def selection_record(
 
 
 def _parameters(plan: Plan) -> dict[str, Any]:
-    """What was decided: defaults spelt out, "auto" resolved."""
+    """What was decided: defaults spelled out, "auto" resolved."""
     values = {field.name: getattr(plan, field.name) for field in fields(plan) if field.name != "features"}
     if isinstance(plan, SSFMLFSPlan):
         ranges = plan.ranges if isinstance(plan.ranges, str) else dict(plan.ranges)

@@ -1,4 +1,4 @@
-"""What the semi-supervised federated selectors share: labelled rows here, unlabelled ones at clients or in one pool."""
+"""What the semi-supervised federated selectors share: labeled rows here, unlabeled ones at clients or in one pool."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import Bool, Rows, dense
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labelled, Plan, Selection, Site
+from fedsieve.protocol import Labeled, Plan, Selection, Site
 from fedsieve.protocol.site import check_values
 from fedsieve.runtimes import in_process
 from fedsieve.selectors.labels import read_labels
@@ -34,28 +34,28 @@ class FederatedSelector(RankingSelector):
     def fit(self, X: Any, Y: Any, clients: Any = None) -> Self:
         """Rank the features.
 
-        With `clients` (a list of tables, or a dict name -> table, at least two), X and Y are the server's labelled
-        rows. Without, the rows of X are one pool, those with Y = -1 its unlabelled ones, and no federation is claimed.
+        With `clients` (a list of tables, or a dict name -> table, at least two), X and Y are the server's labeled
+        rows. Without, the rows of X are one pool, those with Y = -1 its unlabeled ones, and no federation is claimed.
         """
         owner = type(self).__name__
         X, Y = self._validated(X, Y)
-        labels, labelled = read_labels(Y, owner)
-        if not labelled.any():
-            raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labelled.")
+        labels, labeled = read_labels(Y, owner)
+        if not labeled.any():
+            raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labeled.")
         named = hasattr(self, "feature_names_in_")
         features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
         if clients is None:
             _check_pool(owner, X, features, self.missing)
-            sites = {POOL: Site(features, pool)} if (pool := self._pool(X, labelled)) is not None else {}
-        elif not labelled.all():
+            sites = {POOL: Site(features, pool)} if (pool := self._pool(X, labeled)) is not None else {}
+        elif not labeled.all():
             raise DataError(
-                f"{owner}: {int((~labelled).sum())} rows of Y are -1 (unlabelled). With clients, X and Y are the "
-                "server's labelled rows; move unlabelled ones to a client."
+                f"{owner}: {int((~labeled).sum())} rows of Y are -1 (unlabeled). With clients, X and Y are the "
+                "server's labeled rows; move unlabeled ones to a client."
             )
         else:
             sites = read_clients(clients, features, named)
         plan = self._plan(features, min_clients=len(sites) if clients is None else 2)
-        outcome = in_process.select(plan, Labelled(dense(X[labelled]), labels[labelled]), sites)
+        outcome = in_process.select(plan, Labeled(dense(X[labeled]), labels[labeled]), sites)
         selection = outcome.selection
         self._keep_ranking(
             selection.scores, selection.order, plan.k if selection.n_selected is None else selection.n_selected
@@ -71,7 +71,7 @@ class FederatedSelector(RankingSelector):
         """The plan of these parameters."""
 
     @abstractmethod
-    def _pool(self, X: Rows, labelled: Bool) -> Rows | None:
+    def _pool(self, X: Rows, labeled: Bool) -> Rows | None:
         """Which rows stand for the clients where there are none."""
 
     @abstractmethod
@@ -81,11 +81,11 @@ class FederatedSelector(RankingSelector):
     def _validated(self, X: Any, Y: Any) -> tuple[Any, Any]:
         owner = type(self).__name__
         if Y is None:
-            raise DataError(f"{owner}: requires y to be passed, but the target y is None. Unlabelled rows are -1.")
+            raise DataError(f"{owner}: requires y to be passed, but the target y is None. Unlabeled rows are -1.")
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        n_labelled = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
-        if n_labelled != X.shape[0]:
-            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {n_labelled}; they must be the same rows.")
+        n_labeled = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
+        if n_labeled != X.shape[0]:
+            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {n_labeled}; they must be the same rows.")
         return sparse.csr_array(X) if sparse.issparse(X) else X, Y
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:

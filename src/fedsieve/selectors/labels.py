@@ -1,4 +1,4 @@
-"""Labels as users write them, turned into a 0/1 matrix and a mask of labelled rows."""
+"""Labels as users write them, turned into a 0/1 matrix and a mask of labeled rows."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from scipy import sparse
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError
 
-UNLABELLED = -1
+UNLABELED = -1
 
 
 def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
-    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labelled; `owner` is named in errors.
+    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labeled; `owner` is named in errors.
 
-    A row of Y that is all -1 is unlabelled. 1-D y (or a single column) holds classes: -1 is unlabelled, the other
+    A row of Y that is all -1 is unlabeled. 1-D y (or a single column) holds classes: -1 is unlabeled, the other
     values are one-hot encoded, since Equation 9 needs at least two labels to tell rows apart.
 
-    >>> labels, labelled = read_labels([[1, 0, 1], [-1, -1, -1]])
-    >>> labels[labelled], labelled
+    >>> labels, labeled = read_labels([[1, 0, 1], [-1, -1, -1]])
+    >>> labels[labeled], labeled
     (array([[1., 0., 1.]]), array([ True, False]))
     >>> read_labels(["cat", "dog", "cat"])[0]
     array([[1., 0.],
@@ -37,15 +37,15 @@ def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
         raise DataError(
             f"{owner}: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
         ) from None
-    labelled = ~np.all(numbers == UNLABELLED, axis=1)
-    wrong = labelled[:, None] & ~np.isin(numbers, (0.0, 1.0))
+    labeled = ~np.all(numbers == UNLABELED, axis=1)
+    wrong = labeled[:, None] & ~np.isin(numbers, (0.0, 1.0))
     if wrong.any():
         row, label = (int(index) for index in np.argwhere(wrong)[0])
         raise DataError(
             f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
             f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
         )
-    return numbers, labelled
+    return numbers, labeled
 
 
 def label_array(Y: Any) -> NDArray[Any]:
@@ -58,7 +58,7 @@ def label_array(Y: Any) -> NDArray[Any]:
 
 def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError(f"{owner}: y contains NaN or infinity. An unlabelled row is -1.")
-    labelled = np.array([not (np.isscalar(value) and value == UNLABELLED) for value in y], dtype=bool)
-    classes = np.unique(y[labelled])
-    return (y[:, None] == classes[None, :]).astype(np.float64), labelled
+        raise DataError(f"{owner}: y contains NaN or infinity. An unlabeled row is -1.")
+    labeled = np.array([not (np.isscalar(value) and value == UNLABELED) for value in y], dtype=bool)
+    classes = np.unique(y[labeled])
+    return (y[:, None] == classes[None, :]).astype(np.float64), labeled

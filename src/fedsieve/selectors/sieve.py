@@ -16,19 +16,19 @@ from fedsieve.selectors.reasons import in_words
 
 
 class Sieve(FederatedSelector):
-    """Selects the features that help to predict the labels, from few labelled rows and many unlabelled ones.
+    """Selects the features that help to predict the labels, from few labeled rows and many unlabeled ones.
 
-    Clients hold unlabelled rows, the server a few labelled ones. Clients send the ranges and the covariances of their
+    Clients hold unlabeled rows, the server a few labeled ones. Clients send the ranges and the covariances of their
     columns, in two rounds, and nothing else; these add up, so that the result is that of all rows in one place,
     whatever the partition. Three views of which features matter are fused: features that together align with the labels
-    predicted for all rows, features that nothing else replaces, and features that randomised trees split the labelled
+    predicted for all rows, features that nothing else replaces, and features that randomized trees split the labeled
     rows by. `docs/sieve.md` derives them, `docs/selection-quality.md` measures them.
 
     Parameters
     ----------
     n_features_to_select : int, None or "auto"
         How many features to keep, a group counting once. `None` takes 40 % below 100 features, 30 % below 500, 20 %
-        below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labelled rows is within
+        below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labeled rows is within
         one standard error of the lowest.
     nominal : sequence of names or indices
         Features whose values are codes (whole numbers): they are treated as one 0/1 column per code.
@@ -37,9 +37,9 @@ class Sieve(FederatedSelector):
     ridge : float above 0
         Penalty of the linear model of the labels, in units of a column's mean square.
     n_trees : int
-        How many trees look at the labelled rows.
+        How many trees look at the labeled rows.
     n_bootstraps : int
-        Over how many bootstraps of the labelled rows `stability_` is measured; 0 leaves it out.
+        Over how many bootstraps of the labeled rows `stability_` is measured; 0 leaves it out.
     screen : int
         Above so many columns (or twice the number to select) only the most relevant ones are compared with each other;
         the covariance matrix of all then exists nowhere.
@@ -131,11 +131,11 @@ class Sieve(FederatedSelector):
             min_clients=min_clients,
         )
 
-    def _pool(self, X: Rows, labelled: Bool) -> Rows | None:
-        n_others = int((~labelled).sum())
+    def _pool(self, X: Rows, labeled: Bool) -> Rows | None:
+        n_others = int((~labeled).sum())
         if n_others == 1:
-            raise DataError("Sieve: one row of Y is -1 (unlabelled); a single row has no spread. Leave it out.")
-        return X[~labelled] if n_others else None
+            raise DataError("Sieve: one row of Y is -1 (unlabeled); a single row has no spread. Leave it out.")
+        return X[~labeled] if n_others else None
 
     def _keep(self, selection: Selection) -> None:
         assert isinstance(selection, SieveSelection)

@@ -12,7 +12,7 @@ from fedsieve.selectors.federated_selector import FederatedSelector
 class SSFMLFS(FederatedSelector):
     """Semi-supervised federated multi-label feature selection with fuzzy information measures.
 
-    Clients hold unlabelled rows, the server a few labelled ones. Features are vertices of a graph: their weight is
+    Clients hold unlabeled rows, the server a few labeled ones. Features are vertices of a graph: their weight is
     the fuzzy dependency of the labels on them (server), their edges are fuzzy correlation distances (clients, only
     sums leave them); weighted PageRank ranks them. `docs/method.md` has the steps, `docs/parameters.md` the choices.
 
@@ -23,7 +23,7 @@ class SSFMLFS(FederatedSelector):
     lam : float in [0.4, 2]
         The radius of a feature's relation is its deviation over all clients divided by `lam`.
     n_neighbors : int
-        How many rows with unlike labels each labelled row is compared with.
+        How many rows with unlike labels each labeled row is compared with.
     damping : float in [0, 1)
         How much of a score comes along the edges.
     relation : {"distance", "similarity"}
@@ -134,7 +134,7 @@ class SSFMLFS(FederatedSelector):
         nominal = self._names("nominal", self.nominal, features)
         return SSFMLFSPlan(features, nominal=nominal, min_clients=min_clients, **parameters)
 
-    def _pool(self, X: Rows, labelled: Bool) -> Rows:  # noqa: ARG002 (the labelled rows are rows of the pool as well)
+    def _pool(self, X: Rows, labeled: Bool) -> Rows:  # noqa: ARG002 (the labeled rows are rows of the pool as well)
         return X
 
     def _keep(self, selection: Selection) -> None:

@@ -10,7 +10,7 @@ from fedsieve.arrays import Rows
 from fedsieve.errors import DataError, columns_differ
 from fedsieve.protocol import Site
 
-WAY_OUT = "Give every site the columns of the labelled rows, in any order."
+WAY_OUT = "Give every site the columns of the labeled rows, in any order."
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
@@ -37,7 +37,7 @@ def named_clients(clients: Any) -> dict[str, Any]:
 def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str, Site]:
     """One site per client.
 
-    `named` says whether the labelled rows came with column names; then the clients' columns are matched by name.
+    `named` says whether the labeled rows came with column names; then the clients' columns are matched by name.
     """
     tables = named_clients(clients)
     return {name: _site(f"client {name!r}", table, tuple(features), named) for name, table in tables.items()}
@@ -48,7 +48,7 @@ def _site(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Sit
     if (names is not None) != named:
         have = ("no names", "names") if named else ("names", "none")
         raise DataError(
-            f"{owner} has columns with {have[0]}, the labelled rows with {have[1]}; columns are matched by name. "
+            f"{owner} has columns with {have[0]}, the labeled rows with {have[1]}; columns are matched by name. "
             "Pass data frames everywhere, or arrays everywhere."
         )
     if names is not None:
@@ -58,7 +58,7 @@ def _site(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Sit
             raise columns_differ(owner, missing, extra, WAY_OUT)
     X = numbers(owner, table)
     if X.shape[1] != len(features):
-        raise DataError(f"{owner} has {X.shape[1]} columns, the labelled rows have {len(features)}. {WAY_OUT}")
+        raise DataError(f"{owner} has {X.shape[1]} columns, the labeled rows have {len(features)}. {WAY_OUT}")
     return Site(names or features, X)
 
 

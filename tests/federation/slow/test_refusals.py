@@ -63,9 +63,9 @@ def test_nobody_to_ask_means_no_consent(consortium):
 
 
 def test_a_template_is_neither_served_nor_joined_nor_run(consortium, template):
-    labelled, rows = consortium.folder / "server.csv", consortium.folder / "siteA.csv"
+    labeled, rows = consortium.folder / "server.csv", consortium.folder / "siteA.csv"
     commands = (
-        ("serve", template, "--labeled", labelled),
+        ("serve", template, "--labeled", labeled),
         ("join", template / "sites" / "siteA", "--data", rows, "--yes"),
         ("run", template),
         ("pack", template),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedsieve.datasets import load_digits, partition
-from fedsieve.protocol import Labelled, Site, SSFMLFSPlan
+from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
 from fedsieve.runtimes import in_process
 
 pytestmark = pytest.mark.federation
@@ -25,13 +25,13 @@ def test_a_simulation_of_thirty_sites_gives_the_bits_of_one_process(tmp_path):
     assert f"{N_SITES} virtual sites" in done.stdout
     record = json.loads((tmp_path / "result" / "selection.json").read_text())
     digits = load_digits()
-    labelled, others = partition.labelled_split(digits.Y, 0.2, SEED)
+    labeled, others = partition.labeled_split(digits.Y, 0.2, SEED)
     parts = partition.dirichlet(digits.Y[others], N_SITES, 0.5, SEED)
     tables = {
         f"site-{number:04d}": Site(digits.feature_names, digits.X[others[part]])
         for number, part in enumerate(parts, start=1)
     }
-    rows = Labelled(digits.X[labelled], digits.Y[labelled].astype(np.float64))
+    rows = Labeled(digits.X[labeled], digits.Y[labeled].astype(np.float64))
     expected = in_process.select(SSFMLFSPlan(digits.feature_names), rows, tables)
     assert list(record["scores"].values()) == list(expected.selection.scores)
     assert record["n_rows"] == expected.selection.n_rows

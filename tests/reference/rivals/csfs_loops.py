@@ -5,13 +5,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .row_graph_loops import Float, at_rest, centring, scaled_rows, starting_labels
+from .row_graph_loops import Float, at_rest, centering, scaled_rows, starting_labels
 
 
 def csfs_loops(
     X: ArrayLike,
     Y: ArrayLike,
-    labelled: ArrayLike,
+    labeled: ArrayLike,
     *,
     alpha: float = 1.0,
     tol: float = 1e-3,
@@ -19,9 +19,9 @@ def csfs_loops(
 ) -> tuple[Float, list[float]]:
     """W and the objective after every iteration; the penalty 2 alpha sum_j sqrt(||w_j||^2 + 1e-12) is reweighted."""
     X = scaled_rows(X)
-    F, unlabelled = starting_labels(Y, labelled)
+    F, unlabeled = starting_labels(Y, labeled)
     n, d = X.shape
-    H = centring(n)
+    H = centering(n)
     ones = np.ones((n, 1))
 
     t = [1.0] * d
@@ -31,7 +31,7 @@ def csfs_loops(
         b = (F.T @ ones - W.T @ X.T @ ones) / n
         fitted = X @ W + ones @ b.T
         for i in range(n):
-            if unlabelled[i]:
+            if unlabeled[i]:
                 F[i] = [min(max(float(v), 0.0), 1.0) for v in fitted[i]]
         t = [math.sqrt(math.fsum(float(v) ** 2 for v in row) + 1e-12) for row in W]
         objective.append(float(((fitted - F) ** 2).sum()) + 2 * alpha * math.fsum(t))

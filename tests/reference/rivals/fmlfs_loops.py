@@ -83,7 +83,7 @@ def fronts(r: Sequence[float], u: Sequence[float]) -> list[int]:
 
 
 def crowding(r: Sequence[float], u: Sequence[float], front: Sequence[int]) -> list[float]:
-    """The gap between the two neighbours on the own front, in shares of the front's range, over both objectives.
+    """The gap between the two neighbors on the own front, in shares of the front's range, over both objectives.
 
     >>> crowding([0, 1, 4], [4, 1, 0], [1, 1, 1])
     [inf, 2.0, inf]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from .neighbourhoods import Rows, label_rows, scaled_rows
+from .neighborhoods import Rows, label_rows, scaled_rows
 from .rounding import best, descending
 
 

@@ -1,4 +1,4 @@
-"""MLFSNRS: Fisher scores name the candidates, then a greedy search on the dependency of neighbourhood rough sets."""
+"""MLFSNRS: Fisher scores name the candidates, then a greedy search on the dependency of neighborhood rough sets."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from .basics import entropy
-from .neighbourhoods import Rows, label_rows, margin_radius, neighbours, scaled_rows
+from .neighborhoods import Rows, label_rows, margin_radius, neighbors, scaled_rows
 from .rounding import best, descending
 
 
@@ -66,11 +66,11 @@ def _information(a: Sequence[int], b: Sequence[int]) -> float:
 
 
 def dependency(rows: Rows, labels: Sequence[Sequence[int]], radius: Sequence[float], chosen: Sequence[int]) -> float:
-    """gamma_B: share of pairs (row, label) where all neighbours of the row have the row's value of the label."""
+    """gamma_B: share of pairs (row, label) where all neighbors of the row have the row's value of the label."""
     n_samples, n_labels = len(rows), len(labels[0])
     pure = 0
     for i in range(n_samples):
-        near = neighbours(rows, i, chosen, radius[i])
+        near = neighbors(rows, i, chosen, radius[i])
         for t in range(n_labels):
             if all(labels[j][t] == labels[i][t] for j in near):
                 pure += 1

@@ -1,4 +1,4 @@
-"""MLNRS: a greedy search on the share of rows whose neighbours all carry the row's labels."""
+"""MLNRS: a greedy search on the share of rows whose neighbors all carry the row's labels."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from .basics import pearson
-from .neighbourhoods import Rows, carries_all, label_rows, neighbours, scaled_rows
+from .neighborhoods import Rows, carries_all, label_rows, neighbors, scaled_rows
 from .rounding import best, descending
 
 
@@ -35,11 +35,11 @@ def order(X: ArrayLike, Y: ArrayLike, radius: float = 0.15, gain: float = 1e-3) 
 
 
 def gamma(rows: Rows, labels: Sequence[Sequence[int]], radius: float, chosen: Sequence[int]) -> tuple[float, float]:
-    """Share of rows with consistent neighbours only, and mean share of consistent neighbours."""
+    """Share of rows with consistent neighbors only, and mean share of consistent neighbors."""
     n_samples = len(rows)
     hard, soft = 0, 0.0
     for i in range(n_samples):
-        near = neighbours(rows, i, chosen, radius)
+        near = neighbors(rows, i, chosen, radius)
         consistent = [j for j in near if carries_all(labels[i], labels[j])]
         hard += len(consistent) == len(near)
         soft += len(consistent) / len(near)

@@ -1,11 +1,11 @@
-"""RFNMIFS: ReliefF weights drop features, then a greedy search on neighbourhood mutual information."""
+"""RFNMIFS: ReliefF weights drop features, then a greedy search on neighborhood mutual information."""
 
 import math
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from .neighbourhoods import (
+from .neighborhoods import (
     Rows,
     carries_all,
     hits,
@@ -13,7 +13,7 @@ from .neighbourhoods import (
     margin_radius,
     misses,
     nearest,
-    neighbours,
+    neighbors,
     scaled_rows,
 )
 from .rounding import best, descending, rounded
@@ -75,7 +75,7 @@ def information(rows: Rows, labels: Sequence[Sequence[int]], radius: Sequence[fl
     n_samples = len(rows)
     total = 0.0
     for i in range(n_samples):
-        near = neighbours(rows, i, chosen, radius[i])
+        near = neighbors(rows, i, chosen, radius[i])
         alike = [j for j in range(n_samples) if carries_all(labels[i], labels[j])]
         both = [j for j in near if j in alike]
         total -= math.log2(len(near) * len(alike) / (n_samples * len(both)))

@@ -1,4 +1,4 @@
-"""RLSR: regression on features rescaled by weights of sum one; the labels of the unlabelled rows are learnt as well."""
+"""RLSR: regression on features rescaled by weights of sum one; the labels of the unlabeled rows are learned as well."""
 
 import math
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .row_graph_loops import Float, at_rest, centring, lengths, scaled_rows, starting_labels
+from .row_graph_loops import Float, at_rest, centering, lengths, scaled_rows, starting_labels
 
 
 def rlsr_loops(
     X: ArrayLike,
     Y: ArrayLike,
-    labelled: ArrayLike,
+    labeled: ArrayLike,
     *,
     gamma: float = 1.0,
     soft_labels: str = "simplex",
@@ -22,15 +22,15 @@ def rlsr_loops(
 ) -> tuple[Float, list[float]]:
     """theta of the lowest objective, and the objective after every outer iteration."""
     X = scaled_rows(X)
-    soft, unlabelled = starting_labels(Y, labelled)
+    soft, unlabeled = starting_labels(Y, labeled)
     n, d = X.shape
     n_labels = soft.shape[1]
-    soft[unlabelled] = 1 / n_labels
-    if soft_labels == "normalised":
-        for i in np.flatnonzero(~unlabelled):
+    soft[unlabeled] = 1 / n_labels
+    if soft_labels == "normalized":
+        for i in np.flatnonzero(~unlabeled):
             if soft[i].sum() > 0:
                 soft[i] = soft[i] / soft[i].sum()
-    H = centring(n)
+    H = centering(n)
     ones = np.ones((n, 1))
 
     theta = [1 / d] * d
@@ -48,7 +48,7 @@ def rlsr_loops(
                 break
         b = (soft.T @ ones - W.T @ X.T @ ones) / n
         fitted = X @ W + ones @ b.T
-        for i in np.flatnonzero(unlabelled):
+        for i in np.flatnonzero(unlabeled):
             row = [float(v) for v in fitted[i]]
             soft[i] = [min(max(v, 0.0), 1.0) for v in row] if soft_labels == "box" else onto_simplex(row)
         objective.append(float(((fitted - soft) ** 2).sum()) + gamma * math.fsum(lengths(W)) ** 2)

@@ -13,21 +13,21 @@ Mask = NDArray[np.bool_]
 
 
 def scaled_rows(X: ArrayLike) -> Float:
-    """Every column on [0, 1], a constant one at 0; not centred."""
+    """Every column on [0, 1], a constant one at 0; not centered."""
     return np.column_stack([scaled(column) for column in columns(X)])
 
 
-def centring(n: int) -> Float:
+def centering(n: int) -> Float:
     """H = I - (1/n) 1 1'."""
     return np.eye(n) - np.ones((n, n)) / n
 
 
-def starting_labels(Y: ArrayLike, labelled: ArrayLike, fill: float = 0.0) -> tuple[Float, Mask]:
-    """The given rows where labelled, fill elsewhere; and the mask of those elsewhere."""
-    unlabelled = ~np.array(labelled, dtype=bool)
+def starting_labels(Y: ArrayLike, labeled: ArrayLike, fill: float = 0.0) -> tuple[Float, Mask]:
+    """The given rows where labeled, fill elsewhere; and the mask of those elsewhere."""
+    unlabeled = ~np.array(labeled, dtype=bool)
     F = np.array(Y, dtype=np.float64)
-    F[unlabelled] = fill
-    return F, unlabelled
+    F[unlabeled] = fill
+    return F, unlabeled
 
 
 def squared_distances(rows: ArrayLike) -> list[list[float]]:
@@ -89,9 +89,9 @@ def adaptive_laplacian(distances: Sequence[Sequence[float]], n_neighbors: int) -
     return laplacian((S + S.T) / 2)
 
 
-def spread_labels(F: Float, fitted: Float, Lap: Float, alpha: float, unlabelled: Mask) -> None:
+def spread_labels(F: Float, fitted: Float, Lap: Float, alpha: float, unlabeled: Mask) -> None:
     """F_u = clip((I + alpha Lap_uu)^-1 (fitted_u - alpha Lap_ul F_l), 0, 1), in place."""
-    u, known = np.flatnonzero(unlabelled), np.flatnonzero(~unlabelled)
+    u, known = np.flatnonzero(unlabeled), np.flatnonzero(~unlabeled)
     left = np.eye(len(u)) + alpha * Lap[np.ix_(u, u)]
     right = fitted[u] - alpha * Lap[np.ix_(u, known)] @ F[known]
     F[u] = np.clip(np.linalg.solve(left, right), 0.0, 1.0)

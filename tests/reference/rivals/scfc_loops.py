@@ -1,4 +1,4 @@
-"""SCFC: a row-sparse linear map to soft labels that stay alike where the rows are probable neighbours."""
+"""SCFC: a row-sparse linear map to soft labels that stay alike where the rows are probable neighbors."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,7 +7,7 @@ from .row_graph_loops import (
     Float,
     adaptive_laplacian,
     at_rest,
-    centring,
+    centering,
     reweighted,
     scaled_rows,
     smoothed,
@@ -20,7 +20,7 @@ from .row_graph_loops import (
 def scfc_loops(
     X: ArrayLike,
     Y: ArrayLike,
-    labelled: ArrayLike,
+    labeled: ArrayLike,
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -31,9 +31,9 @@ def scfc_loops(
 ) -> tuple[Float, list[float]]:
     """W and the objective after every iteration; a refreshed graph first counts in the iteration after it."""
     X = scaled_rows(X)
-    F, unlabelled = starting_labels(Y, labelled)
+    F, unlabeled = starting_labels(Y, labeled)
     n, d = X.shape
-    H = centring(n)
+    H = centering(n)
     Lap = adaptive_laplacian(squared_distances(X), n_neighbors)
     ones = np.ones((n, 1))
 
@@ -43,7 +43,7 @@ def scfc_loops(
         W = np.linalg.solve(X.T @ H @ X + np.diag([beta / t_j for t_j in t]), X.T @ H @ F)
         b = (F.T @ ones - W.T @ X.T @ ones) / n
         fitted = X @ W + ones @ b.T
-        spread_labels(F, fitted, Lap, alpha, unlabelled)
+        spread_labels(F, fitted, Lap, alpha, unlabeled)
         objective.append(float(((fitted - F) ** 2).sum()) + alpha * float(np.trace(F.T @ Lap @ F)) + beta * smoothed(W))
         t = reweighted(W)
         if at_rest(objective, tol):

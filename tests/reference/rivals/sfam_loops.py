@@ -7,7 +7,7 @@ from .row_graph_loops import (
     Float,
     at_rest,
     binary_laplacian,
-    centring,
+    centering,
     reweighted,
     scaled_rows,
     smoothed,
@@ -20,7 +20,7 @@ from .row_graph_loops import (
 def sfam_loops(
     X: ArrayLike,
     Y: ArrayLike,
-    labelled: ArrayLike,
+    labeled: ArrayLike,
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -30,12 +30,12 @@ def sfam_loops(
     tol: float = 1e-4,
     max_iter: int = 50,
 ) -> tuple[Float, list[float]]:
-    """W and the objective after every iteration. The rows that rebuild one another are the centred ones."""
+    """W and the objective after every iteration. The rows that rebuild one another are the centered ones."""
     X = scaled_rows(X)
     n, d = X.shape
     Lap = binary_laplacian(squared_distances(X), n_neighbors)
-    X = centring(n) @ X
-    F, unlabelled = starting_labels(Y, labelled)
+    X = centering(n) @ X
+    F, unlabeled = starting_labels(Y, labeled)
 
     W = np.linalg.solve(X.T @ X + gamma * np.eye(d), X.T @ F)
     t = reweighted(W)
@@ -46,7 +46,7 @@ def sfam_loops(
         left = X.T @ X + beta * X.T @ M @ X + np.diag([gamma / t_j for t_j in t])
         W = np.linalg.solve(left, X.T @ F)
         fitted = X @ W + F.mean(axis=0)
-        spread_labels(F, fitted, Lap, alpha, unlabelled)
+        spread_labels(F, fitted, Lap, alpha, unlabeled)
         objective.append(
             float(((fitted - F) ** 2).sum())
             + alpha * float(np.trace(F.T @ Lap @ F))

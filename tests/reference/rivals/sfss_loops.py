@@ -7,7 +7,7 @@ from .row_graph_loops import (
     Float,
     at_rest,
     binary_laplacian,
-    centring,
+    centering,
     reweighted,
     scaled_rows,
     smoothed,
@@ -19,27 +19,27 @@ from .row_graph_loops import (
 def sfss_loops(
     X: ArrayLike,
     Y: ArrayLike,
-    labelled: ArrayLike,
+    labeled: ArrayLike,
     *,
     mu: float = 1.0,
     gamma: float = 1.0,
     n_neighbors: int = 15,
-    unlabelled_weight: float = 1.0,
+    unlabeled_weight: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 50,
 ) -> tuple[Float, list[float]]:
     """W and the objective after every iteration.
 
-    With W and b gone, F pays tr(F' B F), B = Lap + U + mu H - mu^2 H X G^-1 X' H, G = mu X' H X + gamma D. The labelled
-    rows of F are given, so those of the unlabelled rows solve B_uu F_u = -B_ul Y_l.
+    With W and b gone, F pays tr(F' B F), B = Lap + U + mu H - mu^2 H X G^-1 X' H, G = mu X' H X + gamma D. The labeled
+    rows of F are given, so those of the unlabeled rows solve B_uu F_u = -B_ul Y_l.
     """
     X = scaled_rows(X)
-    F, unlabelled = starting_labels(Y, labelled)
+    F, unlabeled = starting_labels(Y, labeled)
     n, d = X.shape
-    u, known = np.flatnonzero(unlabelled), np.flatnonzero(~unlabelled)
-    H = centring(n)
+    u, known = np.flatnonzero(unlabeled), np.flatnonzero(~unlabeled)
+    H = centering(n)
     Lap = binary_laplacian(squared_distances(X), n_neighbors)
-    U = np.diag([unlabelled_weight if free else 0.0 for free in unlabelled])
+    U = np.diag([unlabeled_weight if free else 0.0 for free in unlabeled])
     ones = np.ones((n, 1))
 
     t = [1.0] * d
@@ -53,7 +53,7 @@ def sfss_loops(
         b = (F.T @ ones - W.T @ X.T @ ones) / n
         objective.append(
             float(np.trace(F.T @ Lap @ F))
-            + unlabelled_weight * float((F[u] ** 2).sum())
+            + unlabeled_weight * float((F[u] ** 2).sum())
             + mu * float(((X @ W + ones @ b.T - F) ** 2).sum())
             + gamma * smoothed(W)
         )

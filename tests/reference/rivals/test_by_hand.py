@@ -78,8 +78,8 @@ def test_mgfs_star():
     # 1 - correlation is 0, 0, 2: edges 0-2 and 1-2 only; c2 = 0.05 + 0.85 (c0 + c1), c0 = 0.05 + 0.425 c2
     X, Y = columns(A, A, [1, 1, 0, 0]), columns(A)
     assert mgfs_loops.order(X, Y) == [2, 0, 1]
-    centre = 0.135 / 0.2775
-    expected = [0.05 + 0.425 * centre, 0.05 + 0.425 * centre, centre]
+    center = 0.135 / 0.2775
+    expected = [0.05 + 0.425 * center, 0.05 + 0.425 * center, center]
     assert mgfs_loops.pagerank([[0, 0, 2], [0, 0, 2], [2, 2, 0]]) == pytest.approx(expected, abs=1e-3)
 
 
@@ -126,7 +126,7 @@ def test_mlfsnrs_picks_candidates_only():
 
 
 def test_mlnrs_stop():
-    # no feature alone purifies the neighbours of rows 0 and 1, but f1 and f2 do together
+    # no feature alone purifies the neighbors of rows 0 and 1, but f1 and f2 do together
     X = columns([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1])
     Y = columns([1, 1, 0, 0, 0, 0])
     assert mlnrs_loops.gamma(X.tolist(), Y.tolist(), 0.15, []) == pytest.approx((4 / 6, (4 + 2 * 2 / 6) / 6))

@@ -12,7 +12,7 @@ from fedsieve.protocol.methods import METHODS
 from fedsieve.runtimes.deployment.agreement import parameters_of, parse_agreement, read_agreement
 from fedsieve.runtimes.deployment.agreement_text import agreement_text
 
-LABELLED = ["FMLFS", "FedCMFS"]
+LABELED = ["FMLFS", "FedCMFS"]
 PARAMETERS = {
     "FMLFS": st.fixed_dictionaries(
         {},
@@ -45,7 +45,7 @@ def values(plan):
     return {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
 
 
-@given(st.data(), st.sampled_from(LABELLED))
+@given(st.data(), st.sampled_from(LABELED))
 def test_what_is_written_is_read_again(data, method):
     chosen = data.draw(PARAMETERS[method])
     read = parse_agreement(text(method, parameters=chosen, rounds={"min_clients": 3}, privacy={"min_rows": 7}))
@@ -62,15 +62,15 @@ def test_the_file_names_its_method_and_spells_out_that_method_s_parameters_only(
     assert f'method = "{method}"' in lines
     start = lines.index(next(line for line in lines if line.startswith("[parameters]")))
     written = {line.split(" = ")[0] for line in lines[start + 1 : lines.index("", start)]}
-    spelt = {name for name, default in parameters_of(METHODS[method].plan).items() if default is not None}
-    assert written == spelt
+    spelled = {name for name, default in parameters_of(METHODS[method].plan).items() if default is not None}
+    assert written == spelled
     assert ("missing" in written) == (method == "SSFMLFS")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_file_says_whose_tables_hold_the_labels(method):
     (line,) = (line for line in text(method).splitlines() if line.startswith("labels = "))
-    whose = "the server's labelled table only" if method not in LABELLED else "the server's and all sites' tables"
+    whose = "the server's labeled table only" if method not in LABELED else "the server's and all sites' tables"
     assert line.endswith(f"# in {whose}")
 
 
@@ -128,15 +128,15 @@ def test_a_value_that_is_left_out_counts_as_its_default(method, line):
     assert parse_agreement(base.replace(line, "")).fingerprint == parse_agreement(base).fingerprint
 
 
-@pytest.mark.parametrize("method", LABELLED)
+@pytest.mark.parametrize("method", LABELED)
 @pytest.mark.parametrize("ranges", ["local", {"f0": (0.0, 1.0), "f1": (0.0, 2.0)}])
-def test_labelled_sites_need_federated_ranges(method, ranges):
+def test_labeled_sites_need_federated_ranges(method, ranges):
     with pytest.raises(ParameterError) as refused:
         parse_agreement(text(method, ranges=ranges))
     assert str(refused.value) == f"[columns] ranges: {method} knows federated ranges only; got {ranges!r}."
 
 
-@pytest.mark.parametrize("method", LABELLED)
+@pytest.mark.parametrize("method", LABELED)
 @pytest.mark.parametrize("name", ["lam", "missing", "features", "labels", "min_clients"])
 def test_what_is_no_parameter_of_the_method_is_refused_by_name(method, name):
     with pytest.raises(ParameterError) as refused:
@@ -150,7 +150,7 @@ def test_a_parameter_of_another_method_is_refused_by_name(method, name):
         parse_agreement(text(method, parameters={name: 2}))
 
 
-@pytest.mark.parametrize("method", LABELLED)
+@pytest.mark.parametrize("method", LABELED)
 def test_the_plan_s_own_rules_are_told_with_the_method(method):
     with pytest.raises(ParameterError, match=rf"^{method}: takes no nominal features; got 'f1'\. Encode them\.$"):
         parse_agreement(text(method, nominal=["f1"]))

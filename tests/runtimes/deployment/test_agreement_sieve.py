@@ -12,7 +12,7 @@ from fedsieve.protocol import messages as m
 from fedsieve.runtimes.deployment.agreement import parse_agreement
 from fedsieve.runtimes.deployment.agreement_text import agreement_text
 
-FEATURES = ["f0", "colour", 'quote"d', "größe", "[groups]", "two\nlines"]
+FEATURES = ["f0", "color", 'quote"d', "größe", "[groups]", "two\nlines"]
 PARAMETERS = st.fixed_dictionaries(
     {},
     optional={
@@ -62,14 +62,14 @@ def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
 
 def test_a_site_answers_what_the_file_says():
     assert parse_agreement(text()).policy.kinds == (m.AskRanges, m.AskScaledCovariances)
-    kinds = parse_agreement(text(nominal=["colour"])).policy.kinds
+    kinds = parse_agreement(text(nominal=["color"])).policy.kinds
     assert kinds == (m.AskRanges, m.AskProjections, m.AskScaledCovariances)
 
 
 def test_the_labels_stay_with_the_server_and_codes_are_told():
-    written = text(nominal=["colour"])
-    assert 'labels = ["y", "z"]  # in the server\'s labelled table only' in written
-    assert 'nominal = ["colour"]  # features whose values are codes' in written
+    written = text(nominal=["color"])
+    assert 'labels = ["y", "z"]  # in the server\'s labeled table only' in written
+    assert 'nominal = ["color"]  # features whose values are codes' in written
     assert "ranges" not in written
     assert "missing" not in written
 
@@ -107,12 +107,12 @@ def test_a_value_that_is_left_out_counts_as_its_default(line):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"groups": ["f0", "colour"]}, "Sieve: groups must be lists of features; got ['f0', 'colour']."),
-        ({"groups": [["f0", "colour"], ["colour"]]}, "Sieve: groups must not overlap; 'colour' occur twice."),
+        ({"groups": ["f0", "color"]}, "Sieve: groups must be lists of features; got ['f0', 'color']."),
+        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occur twice."),
         ({"groups": [["height"]]}, "Sieve: groups name no such feature: 'height'."),
         ({"groups": [[]]}, "Sieve: a group needs at least one feature; got an empty one."),
         (
-            {"groups": [["f0", "colour"]], "n_features_to_select": 6},
+            {"groups": [["f0", "color"]], "n_features_to_select": 6},
             "Sieve: n_features_to_select must be a whole number in [1, groups=5]; got 6.",
         ),
         (

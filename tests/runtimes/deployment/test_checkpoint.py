@@ -7,14 +7,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve.errors import DataError
-from fedsieve.protocol import Client, Labelled, SSFMLFSPlan
+from fedsieve.protocol import Client, Labeled, SSFMLFSPlan
 from fedsieve.protocol.messages import Refusal
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import encoded_size
 from fedsieve.runtimes.deployment.checkpoint import Checkpointed
 from fedsieve.runtimes.deployment.runs import RunFolder
 from fedsieve.runtimes.driver import Answer, drive
-from protocol.federation import WIRES, example, labelled, sites
+from protocol.federation import WIRES, example, labeled, sites
 
 CASE = example()
 
@@ -44,7 +44,7 @@ class Mortal:
 
 def attempt(exchange, run, plan, rows=None):
     checkpointed = Checkpointed(exchange, run)
-    return drive(plan, rows or labelled(CASE), tuple(CASE.clients), checkpointed), checkpointed
+    return drive(plan, rows or labeled(CASE), tuple(CASE.clients), checkpointed), checkpointed
 
 
 def assert_same(first, second):
@@ -59,7 +59,7 @@ def assert_same(first, second):
 @pytest.mark.parametrize("wire", WIRES)
 def test_death_after_any_number_of_rounds_changes_no_bit_and_asks_nothing_twice(tmp_path, wire, ranges):
     plan = SSFMLFSPlan(CASE.features, wire=wire, ranges=ranges, tol=1e-5)
-    whole = in_process.select(plan, labelled(CASE), sites(CASE))
+    whole = in_process.select(plan, labeled(CASE), sites(CASE))
     n_asked = _count(plan)
     for k in range(n_asked):
         run = RunFolder(tmp_path / str(k))
@@ -76,7 +76,7 @@ def test_death_after_any_number_of_rounds_changes_no_bit_and_asks_nothing_twice(
 
 def _count(plan):
     asked = []
-    in_process.select(plan, labelled(CASE), sites(CASE), asked.append)
+    in_process.select(plan, labeled(CASE), sites(CASE), asked.append)
     return len(asked)
 
 
@@ -92,7 +92,7 @@ def test_death_in_every_round_is_survived(tmp_path):
             deaths += 1
             mortal.until += 1
     assert deaths == len(mortal.asked) == checkpointed.n_repeated + 1
-    assert_same(outcome, in_process.select(plan, labelled(CASE), sites(CASE)))
+    assert_same(outcome, in_process.select(plan, labeled(CASE), sites(CASE)))
 
 
 def test_a_refusal_is_kept_too_so_that_a_dropped_site_stays_dropped(tmp_path):
@@ -108,14 +108,14 @@ def test_a_refusal_is_kept_too_so_that_a_dropped_site_stays_dropped(tmp_path):
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_changed_plan_or_changed_labelled_rows_cannot_go_on(tmp_path, wire):
+def test_a_changed_plan_or_changed_labeled_rows_cannot_go_on(tmp_path, wire):
     plan = SSFMLFSPlan(CASE.features, wire=wire)
     attempt(Mortal(), RunFolder(tmp_path), plan)
-    wider = Labelled(CASE.X * 3, CASE.Y.astype(float))  # other ranges
+    wider = Labeled(CASE.X * 3, CASE.Y.astype(float))  # other ranges
     others = [dataclasses.replace(plan, lam=1.0), dataclasses.replace(plan, ranges="local")]
-    for other, rows in [(plan, wider), *((other, labelled(CASE)) for other in others)]:
+    for other, rows in [(plan, wider), *((other, labeled(CASE)) for other in others)]:
         mortal = Mortal()
-        with pytest.raises(DataError, match=r"does not fit the agreement and labelled rows of now\. Start a new run"):
+        with pytest.raises(DataError, match=r"does not fit the agreement and labeled rows of now\. Start a new run"):
             attempt(mortal, RunFolder(tmp_path), other, rows)
         assert mortal.asked == []
 
@@ -125,7 +125,7 @@ def test_changed_labels_are_refused_or_give_what_a_new_run_would_give(tmp_path, 
     """Where no question depends on the labels, the kept answers fit any; nothing of the old labels may remain."""
     plan = SSFMLFSPlan(CASE.features, wire=wire)
     attempt(Mortal(), RunFolder(tmp_path), plan)
-    rows = Labelled(CASE.X, np.roll(CASE.Y, 1, axis=1).astype(float)[::-1])
+    rows = Labeled(CASE.X, np.roll(CASE.Y, 1, axis=1).astype(float)[::-1])
     if wire == "vectors":
         with pytest.raises(DataError, match="Start a new run"):
             attempt(Mortal(), RunFolder(tmp_path), plan, rows)
@@ -138,7 +138,7 @@ def test_other_clients_cannot_go_on(tmp_path):
     plan = SSFMLFSPlan(CASE.features)
     attempt(Mortal(), RunFolder(tmp_path), plan)
     with pytest.raises(DataError, match="Start a new run"):
-        drive(plan, labelled(CASE), ("site-0", "site-1"), Checkpointed(Mortal(), RunFolder(tmp_path)))
+        drive(plan, labeled(CASE), ("site-0", "site-1"), Checkpointed(Mortal(), RunFolder(tmp_path)))
 
 
 def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypatch):
@@ -159,7 +159,7 @@ def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypat
     monkeypatch.undo()
     outcome, checkpointed = attempt(mortal, run, plan)
     assert checkpointed.n_repeated == 1
-    assert_same(outcome, in_process.select(plan, labelled(CASE), sites(CASE)))
+    assert_same(outcome, in_process.select(plan, labeled(CASE), sites(CASE)))
 
 
 def _made(path):

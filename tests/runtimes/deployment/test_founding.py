@@ -16,7 +16,7 @@ from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder, SiteFo
 from fedsieve.runtimes.deployment.runs import new_run
 
 SITES = ["north", "south"]
-PRIVATE_FILES = {"ca.key", "server.key", "operator.key", "site.key", "labelled.npz", "rows.npy"}
+PRIVATE_FILES = {"ca.key", "server.key", "operator.key", "site.key", "labeled.npz", "rows.npy"}
 SIX = {"site.json", AGREEMENT, "ca.crt", "operator.pub", "site.key", "site.pub"}
 
 
@@ -36,7 +36,7 @@ def mode(path):
 
 
 def test_private_files_are_readable_by_their_owner_only_and_so_are_all_folders_around_them(folder, rng):
-    folder.write_labelled(rng.random((4, 2)), rng.random((4, 1)))
+    folder.write_labeled(rng.random((4, 2)), rng.random((4, 1)))
     folder.site("north").write_rows(("f0", "f1"), rng.random((4, 2)))
     run = new_run(folder, SITES, [])
     run.keep(1, b"replies")

@@ -12,7 +12,7 @@ from fedsieve.protocol import SERVER, SSFMLFSPlan
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.policy import Policy, what_leaves
 from fedsieve.runtimes import in_process
-from protocol.federation import WIRES, drive, example, labelled, sites
+from protocol.federation import WIRES, drive, example, labeled, sites
 from strategies import federations
 
 FEATURES = ("f0", "f1", "f2")
@@ -149,7 +149,7 @@ def test_all_that_an_honest_server_asks_is_within_the_agreement(case, wire, rang
         missing=data.draw(st.sampled_from(["error", "unrelated"])),
     )
     policy = Policy(plan, min_rows=2)
-    in_process.select(plan, labelled(case), sites(case), watch=lambda ask: policy.check(ask.request, 2))
+    in_process.select(plan, labeled(case), sites(case), watch=lambda ask: policy.check(ask.request, 2))
 
 
 def test_constant_features_are_left_out_of_the_graph_and_that_is_within_the_agreement():
@@ -158,7 +158,7 @@ def test_constant_features_are_left_out_of_the_graph_and_that_is_within_the_agre
         table[:, 3] = 5.0
         table[:, 1] = 1.0
     plan = SSFMLFSPlan(case.features, nominal=("f1", "f2"), wire="vectors")
-    _, asked = drive(plan, labelled(case), sites(case))
+    _, asked = drive(plan, labeled(case), sites(case))
     assert any(len(getattr(ask.request, "vector", case.features)) == 4 for ask in asked)
     for ask in asked:
         Policy(plan, 10).check(ask.request, 10)
@@ -169,7 +169,7 @@ def test_constant_features_are_left_out_of_the_graph_and_that_is_within_the_agre
 def test_what_is_said_to_leave_a_site_is_what_leaves_it(wire, ranges):
     case = example(n_features=3)
     plan = SSFMLFSPlan(FEATURES, wire=wire, ranges=SETTINGS[ranges])
-    transcript = in_process.select(plan, labelled(case), sites(case)).transcript
+    transcript = in_process.select(plan, labeled(case), sites(case)).transcript
     left = list(dict.fromkeys(entry.kind for entry in transcript if entry.sender != SERVER))
     assert [kind for kind, _ in what_leaves(plan)] == left
     n_products = len({entry.round for entry in transcript if entry.kind == "Products"})
@@ -179,7 +179,7 @@ def test_what_is_said_to_leave_a_site_is_what_leaves_it(wire, ranges):
 def test_the_number_of_rounds_that_a_site_is_told_is_kept_when_the_iteration_is_slow():
     case = example()
     plan = SSFMLFSPlan(case.features, wire="vectors", max_iter=500, tol=1e-15, damping=0.9)
-    transcript = in_process.select(plan, labelled(case), sites(case)).transcript
+    transcript = in_process.select(plan, labeled(case), sites(case)).transcript
     n_products = len({entry.round for entry in transcript if entry.kind == "Products"})
     assert f"at most {plan.max_iter + 1} rounds" in what_leaves(plan)[-1][1]
     assert 20 < n_products <= plan.max_iter + 1

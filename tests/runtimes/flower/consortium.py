@@ -9,7 +9,7 @@ from typing import Any
 from flwr.app import Error, Message
 
 from fedsieve.arrays import Float
-from fedsieve.protocol import SERVER, Labelled, Plan, Site
+from fedsieve.protocol import SERVER, Labeled, Plan, Site
 from fedsieve.protocol import messages as m
 from fedsieve.runtimes import in_process
 from fedsieve.runtimes.codec import decode, encode
@@ -53,7 +53,7 @@ class Consortium:
         text = agreement_text("fed", ADDRESS, list(self.case.clients), list(self.case.features), LABELS, **sections)
         for path in (self.folder.path, *(self.folder.site(name).path for name in self.case.clients)):
             (path / AGREEMENT).write_text(text, encoding="utf-8")
-        self.folder.write_labelled(self.case.X, self.case.Y.astype(float))
+        self.folder.write_labeled(self.case.X, self.case.Y.astype(float))
         for number, (name, X) in enumerate(self.case.clients.items(), 1):
             self.folder.site(name).write_rows(self.case.features, X, self.labels.get(name))
             self.nodes[name] = site_node(client_app, self.folder.site(name).path, number)
@@ -76,7 +76,7 @@ class Consortium:
     def expected(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
         """The record of the same selection in one process, as read from a file."""
         sites = {name: self.site(name) for name in self.case.clients if name not in without}
-        outcome = in_process.select(self.plan, Labelled(self.case.X, self.case.Y.astype(float)), sites)
+        outcome = in_process.select(self.plan, Labeled(self.case.X, self.case.Y.astype(float)), sites)
         return json.loads(json.dumps(selection_record(self.plan, outcome, LABELS)))
 
     def post(self, run: str, tell: Callable[..., None] = lambda *_, **__: None) -> Post:

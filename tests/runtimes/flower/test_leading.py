@@ -75,9 +75,9 @@ def test_an_agreement_that_changed_since_the_start_ends_the_run(consortium):
     assert run.failure() == "the agreement changed since the run was started. Start a new run."
 
 
-def test_a_server_without_labelled_rows_says_how_to_give_them(consortium):
-    (consortium.folder.server / "labelled.npz").unlink()
-    assert "has no labelled rows yet. Start the server with: fedsieve federation serve" in consortium.lead().failure()
+def test_a_server_without_labeled_rows_says_how_to_give_them(consortium):
+    (consortium.folder.server / "labeled.npz").unlink()
+    assert "has no labeled rows yet. Start the server with: fedsieve federation serve" in consortium.lead().failure()
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ UNIT = 123456.789
 
 @pytest.fixture
 def marked(consortium):
-    """A federation whose values are recognised anywhere."""
+    """A federation whose values are recognized anywhere."""
     rng = np.random.default_rng(5)
     for table in (*consortium.case.clients.values(), consortium.case.X):
         table[:] = rng.integers(1, 40, table.shape) * UNIT

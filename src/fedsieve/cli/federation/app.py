@@ -24,7 +24,7 @@ LogLevel = Annotated[str, typer.Option(help="debug, info, warning or error.")]
 def init(
     output: Annotated[Path, typer.Option("--out", help="The new folder.")],
     sites: Annotated[str, typer.Option(help="The sites' names: siteA,siteB,siteC.")],
-    schema: Annotated[Path | None, typer.Option(help="A table with the columns: the server's labelled rows.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="A table with the columns: the server's labeled rows.")] = None,
     labels: Annotated[
         str, typer.Option(help='Label columns of it: "y1,y2", "prefix:label_" or a Mulan XML file.')
     ] = "",
@@ -108,7 +108,7 @@ def certificate(
 @app.command()
 def serve(
     folder: Folder,
-    labeled: Annotated[Path, typer.Option(help="The server's labelled rows, CSV or Parquet.")],
+    labeled: Annotated[Path, typer.Option(help="The server's labeled rows, CSV or Parquet.")],
     host: Annotated[str, typer.Option(help="Where to listen; loopback unless you say otherwise.")] = "127.0.0.1",
     log_file: LogFile = None,
     log_level: LogLevel = "info",
@@ -162,9 +162,9 @@ def status(folder: Folder) -> None:
 @app.command()
 def simulate(
     clients: Annotated[int, typer.Option(help="How many virtual sites.")] = 100,
-    labeled: Annotated[Path | None, typer.Option(help="Labelled rows; default: the bundled digits.")] = None,
-    labels: Annotated[str, typer.Option(help="Label columns of the labelled rows.")] = "",
-    rows: Annotated[Path | None, typer.Option(help="Unlabelled rows to deal out among the sites.")] = None,
+    labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
+    labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
+    rows: Annotated[Path | None, typer.Option(help="Unlabeled rows to deal out among the sites.")] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
     seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fedsieve.cli.console import err, say, warn
 from fedsieve.cli.federation.signals import ended_kindly
-from fedsieve.cli.federation.tables import read_labelled
+from fedsieve.cli.federation.tables import read_labeled
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.runtimes.deployment.agreement import check_address
 from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
@@ -41,11 +41,11 @@ def serve(path: Path, labeled: Path, host: str, log_file: Path | None, log_level
     left = days_left(read_certificate(folder.server / "server.crt"))
     if left < WARN_DAYS:
         warn(f"the server's certificate expires in {left} days. Renew it: fedsieve federation certificate {path}")
-    labelled = read_labelled(labeled, agreement)
+    rows = read_labeled(labeled, agreement)
     log = choose_log(folder.server, log_file, log_level)
     busy = DataError(f"{path}: is served already by another process.")
     with only_one(folder.server / "serve.lock", busy), ended_kindly():
-        folder.write_labelled(labelled.X, labelled.Y)
+        folder.write_labeled(rows.X, rows.Y)
         pid_file = folder.server / "superlink.pid"
         stop_left_over(pid_file, "flower-superlink")
         _, port = check_address(agreement.address)

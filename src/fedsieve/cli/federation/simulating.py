@@ -9,7 +9,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int, dense
 from fedsieve.cli.console import out, say
-from fedsieve.cli.federation.tables import read_labelled, read_rows
+from fedsieve.cli.federation.tables import read_labeled, read_rows
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.datasets import load_digits, partition
@@ -17,7 +17,7 @@ from fedsieve.datasets.files import read_table
 from fedsieve.datasets.label_columns import label_columns
 from fedsieve.errors import ParameterError, ProtocolError, extra_needed
 from fedsieve.kernels import thread_count
-from fedsieve.protocol import Labelled
+from fedsieve.protocol import Labeled
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.runtimes.deployment.agreement import parse_agreement
 from fedsieve.runtimes.deployment.agreement_text import agreement_text
@@ -25,7 +25,7 @@ from fedsieve.runtimes.deployment.founding import found
 from fedsieve.runtimes.deployment.runs import find_run
 
 ADDRESS = "127.0.0.1:9443"  # nobody listens: a simulation has no network
-LABELLED = 0.2
+LABELED = 0.2
 PRIVACY = {"min_rows": 2}
 
 
@@ -39,13 +39,13 @@ def simulate(
         refuse_to_overwrite(output)
     names = [f"site-{number:04d}" for number in range(1, n_clients + 1)]
     if labeled is None:
-        text, labelled, parts = _digits(names, seed)
+        text, own, parts = _digits(names, seed)
     else:
-        text, labelled, parts = _files(names, labeled, labels, rows, seed)
+        text, own, parts = _files(names, labeled, labels, rows, seed)
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
         folder = found(Path(place) / "federation", text, names, ADDRESS)
-        folder.write_labelled(labelled.X, labelled.Y)
+        folder.write_labeled(own.X, own.Y)
         features = folder.agreement().plan.features
         for name, part in zip(names, parts, strict=True):
             folder.site(name).write_rows(features, part)
@@ -66,22 +66,22 @@ def simulate(
     say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
 
 
-def _digits(names: list[str], seed: int) -> tuple[str, Labelled, list[Float]]:
+def _digits(names: list[str], seed: int) -> tuple[str, Labeled, list[Float]]:
     digits = load_digits()
-    labelled_rows, others = partition.labelled_split(digits.Y, LABELLED, seed)
+    labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = partition.dirichlet(digits.Y[others], len(names), 0.5, seed)
     features, labels = list(digits.feature_names), list(digits.label_names)
     text = agreement_text("simulation", ADDRESS, names, features, labels, privacy=PRIVACY)
     X: Float = dense(digits.X)
-    labelled = Labelled(X[labelled_rows], digits.Y[labelled_rows].astype(np.float64))
-    return text, labelled, [X[others[part]] for part in parts]
+    labeled = Labeled(X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
+    return text, labeled, [X[others[part]] for part in parts]
 
 
 def _files(
     names: list[str], labeled: Path, labels: str, rows: Path | None, seed: int
-) -> tuple[str, Labelled, list[Float]]:
+) -> tuple[str, Labeled, list[Float]]:
     if rows is None or not labels:
-        raise ParameterError("--labeled needs --labels and --rows, the unlabelled rows to deal out.")
+        raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
     columns = read_table(labeled).column_names
     label_names = list(label_columns(labels, columns))
     features = [name for name in columns if name not in label_names]
@@ -90,4 +90,4 @@ def _files(
     X, _ = read_rows(rows, agreement)
     nothing: Int = np.zeros((len(X), 1), dtype=np.int64)
     parts = partition.iid(nothing, len(names), seed)
-    return text, read_labelled(labeled, agreement), [X[part] for part in parts]
+    return text, read_labeled(labeled, agreement), [X[part] for part in parts]

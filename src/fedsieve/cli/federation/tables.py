@@ -10,7 +10,7 @@ from fedsieve.cli.console import say
 from fedsieve.datasets.files import numeric_columns, read_table
 from fedsieve.datasets.label_columns import zero_or_one
 from fedsieve.errors import DataError, listed
-from fedsieve.protocol import Labelled
+from fedsieve.protocol import Labeled
 from fedsieve.protocol.site import check_values
 from fedsieve.runtimes.deployment.agreement import Agreement
 from fedsieve.selectors.labels import read_labels
@@ -19,7 +19,7 @@ from fedsieve.selectors.labels import read_labels
 def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
     """A site's rows in the agreement's columns, and its labels where the method needs them at the sites."""
     plan = agreement.plan
-    X, Y = _rows_and_labels(file, agreement) if plan.labelled_sites else (_columns(file, plan.features), None)
+    X, Y = _rows_and_labels(file, agreement) if plan.labeled_sites else (_columns(file, plan.features), None)
     try:
         check_values(X, plan.features, plan.missing)
     except DataError as error:
@@ -29,12 +29,12 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
     return X, Y
 
 
-def read_labelled(file: Path, agreement: Agreement) -> Labelled:
-    """The server's labelled rows in the agreement's columns."""
+def read_labeled(file: Path, agreement: Agreement) -> Labeled:
+    """The server's labeled rows in the agreement's columns."""
     X, Y = _rows_and_labels(file, agreement)
-    labelled = Labelled(X, Y if agreement.plan.labelled_sites else read_labels(Y)[0])
-    agreement.plan.check_labelled(labelled)
-    return labelled
+    labeled = Labeled(X, Y if agreement.plan.labeled_sites else read_labels(Y)[0])
+    agreement.plan.check_labeled(labeled)
+    return labeled
 
 
 def _rows_and_labels(file: Path, agreement: Agreement) -> tuple[Float, Float]:

@@ -12,8 +12,8 @@ from fedsieve.measures.correlation import chance_of
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
 from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
-from fedsieve.protocol.labelled_answers import correlations_here
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.labeled_answers import correlations_here
+from fedsieve.protocol.plan import Labeled
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +72,9 @@ class AskedSites:
         return [*((reply.n_rows, reply.values) for reply in replies), *own]
 
 
-def gather(plan: FedCMFSPlan, labelled: Labelled, cohort: Cohort) -> Talk[Sites]:
+def gather(plan: FedCMFSPlan, labeled: Labeled, cohort: Cohort) -> Talk[Sites]:
     """The sites in the plan's wire form; under "pooled" all of them together are one."""
-    own = m.Covariances.of(plan.features, plan.labels, np.hstack([labelled.X, labelled.Y]))
+    own = m.Covariances.of(plan.features, plan.labels, np.hstack([labeled.X, labeled.Y]))
     if plan.wire == "tests":
         return AskedSites(plan, cohort, own)
     statistics = [*(yield from cohort.ask(m.AskCovariances(plan.columns, plan.labels))), own]

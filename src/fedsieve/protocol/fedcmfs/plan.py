@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fedsieve.errors import ParameterError
-from fedsieve.protocol.labelled_sites import LabelledSitesPlan
+from fedsieve.protocol.labeled_sites import LabeledSitesPlan
 
 MAX_CONDITIONING = 5  # the work of a test grows by 3 with each given variable
 MANY_ROWS = 5000  # above, chance is judged more strictly unless the plan says how
 
 
 @dataclass(frozen=True, eq=False)
-class FedCMFSPlan(LabelledSitesPlan):
+class FedCMFSPlan(LabeledSitesPlan):
     """The parameters of one selection by FedCMFS (our reading)."""
 
     method: ClassVar[str] = "FedCMFS"

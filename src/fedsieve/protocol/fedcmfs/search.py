@@ -21,7 +21,7 @@ WORD = 8  # bytes of a number
 
 
 @dataclass(eq=False)
-class Neighbours:
+class Neighbors:
     """What is left of a target's candidates, strongest first, and which set separated each of those that went."""
 
     target: int
@@ -30,8 +30,8 @@ class Neighbours:
     association: Float = field(default_factory=lambda: np.zeros(0))  # with all candidates, in the order given
 
 
-def search(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> Talk[list[Neighbours]]:
-    """The neighbours of each target among its candidates."""
+def search(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> Talk[list[Neighbors]]:
+    """The neighbors of each target among its candidates."""
     found = yield from _dependent(plan, sites, targets)
     for n_given in range(1, plan.max_conditioning + 1):
         open_targets = [one for one in found if len(one.near) > n_given]
@@ -45,7 +45,7 @@ def search(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> T
     return found
 
 
-def _dependent(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> Talk[list[Neighbours]]:
+def _dependent(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) -> Talk[list[Neighbors]]:
     """Level 0: the candidates that depend on the target, given nothing."""
     sizes = [len(candidates) for _, candidates in targets]
     first = np.concatenate([np.zeros(0, np.int64), *(candidates for _, candidates in targets)])
@@ -57,32 +57,32 @@ def _dependent(plan: FedCMFSPlan, sites: Sites, targets: list[tuple[int, Int]]) 
     for (target, candidates), dependent, association in parts:
         order = np.lexsort([candidates, -np.round(association, DECIMALS)])
         near = candidates[order][dependent[order]]
-        found.append(Neighbours(target, near, association=association))
+        found.append(Neighbors(target, near, association=association))
     return found
 
 
 class _Level:
-    """All sets of one size, out of the strongest neighbours, against all neighbours of one target."""
+    """All sets of one size, out of the strongest neighbors, against all neighbors of one target."""
 
-    def __init__(self, neighbours: Neighbours, n_given: int, max_pool: int) -> None:
-        self._neighbours = neighbours
-        pool = min(max_pool, len(neighbours.near))
+    def __init__(self, neighbors: Neighbors, n_given: int, max_pool: int) -> None:
+        self._neighbors = neighbors
+        pool = min(max_pool, len(neighbors.near))
         self._sets: Int = np.array(list(combinations(range(pool), n_given)), dtype=np.int64).reshape(-1, n_given)
-        place = np.arange(len(neighbours.near))
-        self._asked: Bool = ~(self._sets[None] == place[:, None, None]).any(axis=2)  # no set holds the neighbour itself
+        place = np.arange(len(neighbors.near))
+        self._asked: Bool = ~(self._sets[None] == place[:, None, None]).any(axis=2)  # no set holds the neighbor itself
 
     @property
     def size(self) -> int:
         return int(self._asked.sum())
 
     def tests(self) -> Tests:
-        near = self._neighbours.near
+        near = self._neighbors.near
         whose, which = np.nonzero(self._asked)
-        return Tests(near[whose], np.full(len(whose), self._neighbours.target), near[self._sets[which]])
+        return Tests(near[whose], np.full(len(whose), self._neighbors.target), near[self._sets[which]])
 
     def remove(self, separated: Bool) -> None:
-        """From the weakest neighbour to the strongest: it goes if a set of those still there separates it."""
-        near = self._neighbours.near
+        """From the weakest neighbor to the strongest: it goes if a set of those still there separates it."""
+        near = self._neighbors.near
         separates = np.zeros(self._asked.shape, dtype=bool)
         separates[self._asked] = separated
         left = np.ones(len(near), dtype=bool)
@@ -90,8 +90,8 @@ class _Level:
             usable = np.flatnonzero(separates[place] & left[self._sets].all(axis=1))
             if len(usable):
                 left[place] = False
-                self._neighbours.separators[int(near[place])] = tuple(int(v) for v in near[self._sets[usable[0]]])
-        self._neighbours.near = near[left]
+                self._neighbors.separators[int(near[place])] = tuple(int(v) for v in near[self._sets[usable[0]]])
+        self._neighbors.near = near[left]
 
 
 def _chunks(levels: list[_Level], most: int) -> Iterator[list[_Level]]:

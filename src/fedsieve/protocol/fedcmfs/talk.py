@@ -9,8 +9,8 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.protocol.cohort import Cohort, Talk
 from fedsieve.protocol.fedcmfs.evidence import Sites, Tests, gather, judge
 from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
-from fedsieve.protocol.fedcmfs.search import DECIMALS, Neighbours, search
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.fedcmfs.search import DECIMALS, Neighbors, search
+from fedsieve.protocol.plan import Labeled
 from fedsieve.protocol.selection import Selection
 
 
@@ -32,9 +32,9 @@ class CausalSelection(Selection):
         return {f"n_{step}": int(mask.any(axis=1).sum()) for step, mask in steps.items()}
 
 
-def select_by_causes(plan: FedCMFSPlan, labelled: Labelled, cohort: Cohort) -> Talk[CausalSelection]:
+def select_by_causes(plan: FedCMFSPlan, labeled: Labeled, cohort: Cohort) -> Talk[CausalSelection]:
     """One run with one cohort; the server's rows are one more site's."""
-    sites = yield from gather(plan, labelled, cohort)
+    sites = yield from gather(plan, labeled, cohort)
     near = yield from find(plan, sites)
     found = _features(plan, near)
     recovered = found | (yield from recover(plan, sites, near, found))
@@ -48,14 +48,14 @@ def select_by_causes(plan: FedCMFSPlan, labelled: Labelled, cohort: Cohort) -> T
     return CausalSelection(scores, order, strongest, dict(cohort.n_rows), found, recovered, kept)
 
 
-def find(plan: FedCMFSPlan, sites: Sites) -> Talk[list[Neighbours]]:
+def find(plan: FedCMFSPlan, sites: Sites) -> Talk[list[Neighbors]]:
     """FedCFL: each label's parents and children among the features and the other labels."""
     variables = np.arange(len(plan.features) + len(plan.labels))
     labels = range(len(plan.features), len(variables))
     return (yield from search(plan, sites, [(label, np.delete(variables, label)) for label in labels]))
 
 
-def recover(plan: FedCMFSPlan, sites: Sites, near: list[Neighbours], found: Bool) -> Talk[Bool]:
+def recover(plan: FedCMFSPlan, sites: Sites, near: list[Neighbors], found: Bool) -> Talk[Bool]:
     """FedCFR: features that only a label separated from a label, and that are near the separating label.
 
     Without the labels in the separating set they must depend on the label.
@@ -63,8 +63,8 @@ def recover(plan: FedCMFSPlan, sites: Sites, near: list[Neighbours], found: Bool
     n_features = len(plan.features)
     restored = np.zeros_like(found)
     blocked: dict[int, list[tuple[int, int, list[int]]]] = {}  # by how many features separated them
-    for label, neighbours in enumerate(near):
-        for feature, separator in neighbours.separators.items():
+    for label, neighbors in enumerate(near):
+        for feature, separator in neighbors.separators.items():
             blockers = [v - n_features for v in separator if v >= n_features]
             if feature < n_features and found[feature, blockers].any():
                 others = [v for v in separator if v < n_features]
@@ -95,9 +95,9 @@ def prune(plan: FedCMFSPlan, sites: Sites, near: Bool) -> Talk[Bool]:
     return kept
 
 
-def _features(plan: FedCMFSPlan, near: list[Neighbours]) -> Bool:
+def _features(plan: FedCMFSPlan, near: list[Neighbors]) -> Bool:
     """Which features are near which label."""
     mask = np.zeros((len(plan.features), len(near)), dtype=bool)
-    for label, neighbours in enumerate(near):
-        mask[neighbours.near[neighbours.near < len(plan.features)], label] = True
+    for label, neighbors in enumerate(near):
+        mask[neighbors.near[neighbors.near < len(plan.features)], label] = True
     return mask

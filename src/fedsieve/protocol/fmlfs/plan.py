@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fedsieve.protocol.labelled_sites import LabelledSitesPlan
+from fedsieve.protocol.labeled_sites import LabeledSitesPlan
 
 
 @dataclass(frozen=True, eq=False)
-class FMLFSPlan(LabelledSitesPlan):
+class FMLFSPlan(LabeledSitesPlan):
     """The parameters of one selection by FMLFS (our reading)."""
 
     method: ClassVar[str] = "FMLFS"

@@ -3,7 +3,7 @@
 from fedsieve.errors import ProtocolError
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
-from fedsieve.protocol.labelled_sites import check_all_columns
+from fedsieve.protocol.labeled_sites import check_all_columns
 
 
 def requests(_: FMLFSPlan) -> tuple[type[m.Request], ...]:

@@ -12,8 +12,8 @@ from fedsieve.measures.rounding import rounded
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
 from fedsieve.protocol.fmlfs.plan import FMLFSPlan
-from fedsieve.protocol.labelled_answers import information_of
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.labeled_answers import information_of
+from fedsieve.protocol.plan import Labeled
 from fedsieve.protocol.selection import Selection
 from fedsieve.protocol.summaries import ranges_of
 
@@ -33,13 +33,13 @@ class FrontSelection(Selection):
         return {**super().columns(), "apart": self.apart, "front": self.front.astype(np.float64)}
 
 
-def select_by_fronts(plan: FMLFSPlan, labelled: Labelled, cohort: Cohort) -> Talk[FrontSelection]:
+def select_by_fronts(plan: FMLFSPlan, labeled: Labeled, cohort: Cohort) -> Talk[FrontSelection]:
     """One run with one cohort; the server's rows are one more site's."""
-    own_ranges = ranges_of(labelled.X, plan.features)
+    own_ranges = ranges_of(labeled.X, plan.features)
     ranges: m.Ranges = reduce(add, (yield from cohort.ask(m.AskRanges(plan.columns))), own_ranges)
     request = m.AskInformation(plan.columns, plan.labels, m.Scaling(ranges.low, ranges.high), plan.n_bins)
     sites: list[m.Information] = yield from cohort.ask(request)
-    sites = [*sites, information_of(labelled.X, labelled.Y, request)]
+    sites = [*sites, information_of(labeled.X, labeled.Y, request)]
 
     weights = np.array([site.n_rows if plan.weighting == "rows" else 1 for site in sites], dtype=np.float64)
     information = np.average([site.relevance for site in sites], axis=0, weights=weights)

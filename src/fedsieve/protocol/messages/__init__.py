@@ -20,7 +20,7 @@ from fedsieve.protocol.messages.fuzzy import (
     Relation,
     Relations,
 )
-from fedsieve.protocol.messages.labelled import (
+from fedsieve.protocol.messages.labeled import (
     AskCovariances,
     AskInformation,
     AskPartialCorrelations,

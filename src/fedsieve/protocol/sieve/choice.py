@@ -1,4 +1,4 @@
-"""How many units to select: the fewest that are as good as the best number, judged on hidden labelled rows."""
+"""How many units to select: the fewest that are as good as the best number, judged on hidden labeled rows."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ def chosen_size(sight: Sight, X: Float, Y: Float, unit: Int, plan: SievePlan) ->
     rankable = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < Y.shape[1])
     if rankable.sum() < MIN_ROWS:
         raise DataError(
-            f'Sieve: n_features_to_select="auto" needs at least {MIN_ROWS} labelled rows with some but not all labels; '
+            f'Sieve: n_features_to_select="auto" needs at least {MIN_ROWS} labeled rows with some but not all labels; '
             f"there are {int(rankable.sum())}. Give a number of features instead."
         )
     sizes = np.unique(np.round(np.geomspace(1, len(sight.likeness), N_SIZES))).astype(np.int64)
@@ -61,12 +61,12 @@ def _losses(sight: Sight, X: Float, Y: Float, unit: Int, sizes: Int, hidden: Boo
     losses = []
     for size in sizes:
         chosen = np.isin(unit, order[:size])
-        scores = _neighbours_labels(X[~hidden][:, chosen], Y[~hidden], X[hidden][:, chosen])
+        scores = _neighbors_labels(X[~hidden][:, chosen], Y[~hidden], X[hidden][:, chosen])
         losses.append(row_ranking_losses(Y[hidden] == 1, scores))
     return np.column_stack(losses)
 
 
-def _neighbours_labels(taught: Float, labels: Float, asked: Float) -> Float:
+def _neighbors_labels(taught: Float, labels: Float, asked: Float) -> Float:
     """How often the nearest taught rows have each label; what is as frequent there is ranked by how frequent it is."""
     n_neighbors = min(N_NEIGHBORS, len(taught))
     distance = (asked**2).sum(axis=1)[:, None] - 2 * asked @ taught.T + (taught**2).sum(axis=1)

@@ -24,7 +24,7 @@ def redundancy(likeness: Float, chosen: Bool) -> tuple[Float, Int]:
 
 
 def stability(sight: Sight, X: Float, Y: Float, k: int, plan: SievePlan) -> Float:
-    """The share of bootstraps of the labelled rows in which a unit is among the first k."""
+    """The share of bootstraps of the labeled rows in which a unit is among the first k."""
     times: Float = np.zeros(len(sight.likeness))
     for number in range(plan.n_bootstraps):
         rows = np.random.default_rng([plan.seed, 2, number]).integers(0, len(X), len(X))

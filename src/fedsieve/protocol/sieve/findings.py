@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.plan import Labeled
 from fedsieve.protocol.selection import Selection
 from fedsieve.protocol.sieve.choice import Choice, chosen_size
 from fedsieve.protocol.sieve.explanation import redundancy, stability
@@ -44,25 +44,25 @@ class SieveSelection(Selection):
 
 def found(
     plan: SievePlan,
-    labelled: Labelled,
+    labeled: Labeled,
     covariance: Float,
     unit: Int,
     screening: Screening | None,
     n_rows: dict[str, int],
 ) -> SieveSelection:
-    """From labelled rows and the covariance of encoded columns, each of a unit, to what was found of all features."""
+    """From labeled rows and the covariance of encoded columns, each of a unit, to what was found of all features."""
     compared, unit_here = np.unique(unit, return_inverse=True)
     sight = Sight(covariance, unit_here, plan)
-    views = sight.views(labelled.X, labelled.Y, plan.n_trees)
+    views = sight.views(labeled.X, labeled.Y, plan.n_trees)
     score = fused(views)
     order = best_first(score, sight.likeness)
     choice = None
     if plan.n_features_to_select == AUTO:
-        choice = chosen_size(sight, labelled.X, labelled.Y, unit_here, plan)
+        choice = chosen_size(sight, labeled.X, labeled.Y, unit_here, plan)
     k = plan.k if choice is None else choice.k
     chosen = np.isin(np.arange(len(order)), order[:k])
     alike, nearest = redundancy(sight.likeness, chosen)
-    often = stability(sight, labelled.X, labelled.Y, k, plan)
+    often = stability(sight, labeled.X, labeled.Y, k, plan)
 
     unit_of, n_units = plan.unit_of, plan.n_units
     first_feature = np.unique(unit_of, return_index=True)[1]

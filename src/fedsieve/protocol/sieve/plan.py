@@ -65,7 +65,7 @@ class SievePlan(Plan):
 
     @property
     def k(self) -> int:
-        """How many units to select; under "auto" the usual share, until the labelled rows have said."""
+        """How many units to select; under "auto" the usual share, until the labeled rows have said."""
         wanted = self.n_features_to_select
         return wanted if isinstance(wanted, int) else default_n_features(self.n_units)
 

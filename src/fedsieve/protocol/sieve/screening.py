@@ -11,7 +11,7 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import Cohort, Talk
 from fedsieve.protocol.encoding import Encoding
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.plan import Labeled
 from fedsieve.protocol.scaled_answers import projections_of
 from fedsieve.protocol.sieve.plan import SievePlan
 from fedsieve.protocol.sieve.views import (
@@ -35,25 +35,25 @@ class Screening:
 
 
 def screened(
-    plan: SievePlan, labelled: Labelled, cohort: Cohort, columns: m.Columns, encoding: Encoding
+    plan: SievePlan, labeled: Labeled, cohort: Cohort, columns: m.Columns, encoding: Encoding
 ) -> Talk[Screening]:
     """The views as far as they need no comparison of two columns: relevant units are not yet told from copies of them.
 
     The covariance times the coefficients is asked of the sites; the matrix itself exists nowhere.
     """
-    table, unit = encoding.table(labelled.X), plan.unit_of[encoding.owner]
-    rows, targets = table - m.column_means(table), label_targets(labelled.Y)
+    table, unit = encoding.table(labeled.X), plan.unit_of[encoding.owner]
+    rows, targets = table - m.column_means(table), label_targets(labeled.Y)
     weights = ridge_regression(rows, targets, plan.ridge)
     request = m.AskProjections(columns, m.Scaling(encoding.low, encoding.high), weights)
-    own = projections_of(labelled.X, request)
+    own = projections_of(labeled.X, request)
     pooled: m.Projections = reduce(add, (yield from cohort.ask(request)), own)
 
-    standardised = rows * per_deviation(pooled.m2 / pooled.n_rows)
-    coefficients = ridge_regression(standardised, targets, plan.ridge)
+    standardized = rows * per_deviation(pooled.m2 / pooled.n_rows)
+    coefficients = ridge_regression(standardized, targets, plan.ridge)
     relevances = {
         "together": unit_shares((pooled.products**2).sum(axis=1), unit),
         "alone": unit_shares((coefficients**2).sum(axis=1), unit),
-        "trees": unit_shares(kernels.tree_importances(table, labelled.Y, plan.n_trees, plan.seed), unit),
+        "trees": unit_shares(kernels.tree_importances(table, labeled.Y, plan.n_trees, plan.seed), unit),
     }
     views = {name: View.by_relevance(relevance) for name, relevance in relevances.items()}
     score = fused(views)

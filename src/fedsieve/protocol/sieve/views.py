@@ -1,9 +1,9 @@
 """Three views of which features matter; each sees what the others miss, and what all of them see is robust.
 
-- together: features taken so that their kernel aligns with the labels that a ridge regression, fitted on the labelled
+- together: features taken so that their kernel aligns with the labels that a ridge regression, fitted on the labeled
   rows, predicts for all rows of the federation: relevant and unlike each other.
-- alone: the coefficients of that regression on standardised columns: what nothing else can tell.
-- trees: what randomised trees split the labelled rows by: not linear. It has half of the say.
+- alone: the coefficients of that regression on standardized columns: what nothing else can tell.
+- trees: what randomized trees split the labeled rows by: not linear. It has half of the say.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class View:
 
 
 class Sight:
-    """What the federation told of its columns, ready to be combined with labelled rows, again and again.
+    """What the federation told of its columns, ready to be combined with labeled rows, again and again.
 
     `covariance` is that of all rows' encoded columns, `unit` the unit of each column; `likeness` (n_units, n_units) has
     the sums of squared covariances between the columns of two units, the inner products of their linear kernels.
@@ -58,12 +58,12 @@ class Sight:
         self._per_deviation = per_deviation(np.diagonal(covariance))
 
     def glance(self, X: Float, Y: Float) -> Int:
-        """The units, best first, as some labelled rows show them; with fewer trees, since it is done many times."""
+        """The units, best first, as some labeled rows show them; with fewer trees, since it is done many times."""
         n_trees = -(-self._plan.n_trees // GLANCE)
         return best_first(fused(self.views(X, Y, n_trees)), self.likeness)
 
     def views(self, X: Float, Y: Float, n_trees: int) -> dict[str, View]:
-        """All views of labelled rows in encoded columns."""
+        """All views of labeled rows in encoded columns."""
         rows, targets, plan = X - column_means(X), label_targets(Y), self._plan
         predicted = self._covariance @ ridge_regression(rows, targets, plan.ridge)
         together = unit_shares((predicted**2).sum(axis=1), self._unit)
@@ -96,23 +96,23 @@ def best_first(score: Float, likeness: Float) -> Int:
 
 
 def label_targets(Y: Float) -> Float:
-    """Labels centred and scaled to unit length, so that rare labels count as much as frequent ones; constants left out.
+    """Labels centered and scaled to unit length, so that rare labels count as frequent ones do; constants left out.
 
     >>> label_targets(np.array([[1.0, 1.0], [0.0, 1.0]]))
     array([[ 0.70710678],
            [-0.70710678]])
     """
-    centred = Y - Y.mean(axis=0)
-    length = np.sqrt((centred**2).sum(axis=0))
+    centered = Y - Y.mean(axis=0)
+    length = np.sqrt((centered**2).sum(axis=0))
     varies = np.ptp(Y, axis=0) > 0
-    targets: Float = centred[:, varies] / length[varies]
+    targets: Float = centered[:, varies] / length[varies]
     return targets
 
 
 def ridge_regression(X: Float, targets: Float, strength: float) -> Float:
-    """Coefficients (n_columns, n_targets) of centred rows; the penalty is in units of the mean column's squares."""
+    """Coefficients (n_columns, n_targets) of centered rows; the penalty is in units of the mean column's squares."""
     n_rows, n_columns = X.shape
-    penalty = strength * float((X**2).sum()) / n_columns or 1.0  # of rows that do not differ nothing is learnt
+    penalty = strength * float((X**2).sum()) / n_columns or 1.0  # of rows that do not differ nothing is learned
     if n_rows < n_columns:
         W: Float = X.T @ np.linalg.solve(X @ X.T + penalty * np.eye(n_rows), targets)
         return W
@@ -120,7 +120,7 @@ def ridge_regression(X: Float, targets: Float, strength: float) -> Float:
 
 
 def per_deviation(variance: Float) -> Float:
-    """What standardises columns of these variances; 0 for constant ones."""
+    """What standardizes columns of these variances; 0 for constant ones."""
     deviation = np.sqrt(variance)
     return np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
 

@@ -10,7 +10,7 @@ from fedsieve.arrays import Float
 from fedsieve.errors import ParameterError, listed
 from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
 from fedsieve.fuzzy.relation import RELATION_KINDS
-from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.plan import Labeled, Plan
 
 WIRES = ("auto", "matrices", "statistics", "vectors")
 MAX_STATISTICS = 2000  # features up to which one round of pair sums is preferred to many rounds of vectors
@@ -80,13 +80,13 @@ class SSFMLFSPlan(Plan):
         """The wire forms with smaller messages."""
         return "Use a wire form with smaller messages ('statistics' or 'vectors')"
 
-    def check_labelled(self, labelled: Labelled) -> None:
-        """Also refuse labelled rows that are too few for the neighbours."""
-        super().check_labelled(labelled)
-        n_samples = len(labelled.X)
+    def check_labeled(self, labeled: Labeled) -> None:
+        """Also refuse labeled rows that are too few for the neighbors."""
+        super().check_labeled(labeled)
+        n_samples = len(labeled.X)
         if self.n_neighbors >= n_samples:
             raise ParameterError(
-                f"{self.method}: n_neighbors must be below the number of labelled rows, {n_samples}; "
+                f"{self.method}: n_neighbors must be below the number of labeled rows, {n_samples}; "
                 f"got {self.n_neighbors}. Label more rows or lower n_neighbors."
             )
 

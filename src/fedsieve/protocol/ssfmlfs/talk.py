@@ -13,7 +13,7 @@ from fedsieve.fuzzy.graph import correlation_distance
 from fedsieve.fuzzy.ranking import order_by_score
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.cohort import SERVER, Cohort, Talk
-from fedsieve.protocol.plan import Labelled
+from fedsieve.protocol.plan import Labeled
 from fedsieve.protocol.selection import Selection
 from fedsieve.protocol.ssfmlfs.edges import connect, pooled_sums, rank
 from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
@@ -40,15 +40,15 @@ class GraphSelection(Selection):
         return {"n_iter": self.n_iter, "residual": self.residual, "n_clipped": self.n_clipped}
 
 
-def select_by_graph(plan: SSFMLFSPlan, labelled: Labelled, cohort: Cohort) -> Talk[GraphSelection]:
+def select_by_graph(plan: SSFMLFSPlan, labeled: Labeled, cohort: Cohort) -> Talk[GraphSelection]:
     """One run with one cohort."""
     columns = m.Columns(plan.features, plan.nominal, plan.missing)
-    scaling = yield from _agree_on_scaling(plan, labelled, cohort, columns)
+    scaling = yield from _agree_on_scaling(plan, labeled, cohort, columns)
     moments: list[m.Moments] = yield from cohort.ask(m.AskMoments(columns, scaling))
     pooled = reduce(add, moments)
     vertex = (pooled.m2 > 0) | (plan.constant == "keep")
     radius = np.where(plan.nominal_mask | ~vertex, 0.0, _spread(plan, moments, pooled) / plan.lam)
-    weights, n_clipped = _relevance(plan, labelled, scaling, radius)
+    weights, n_clipped = _relevance(plan, labeled, scaling, radius)
     weights[~vertex] = 0.0
 
     n_features = len(plan.features)
@@ -84,12 +84,12 @@ def select_by_graph(plan: SSFMLFSPlan, labelled: Labelled, cohort: Cohort) -> Ta
     )
 
 
-def _agree_on_scaling(plan: SSFMLFSPlan, labelled: Labelled, cohort: Cohort, columns: m.Columns) -> Talk[m.Scaling]:
+def _agree_on_scaling(plan: SSFMLFSPlan, labeled: Labeled, cohort: Cohort, columns: m.Columns) -> Talk[m.Scaling]:
     """Step 0: whose smallest and largest values become 0 and 1."""
     if plan.ranges == "local":
         return m.Scaling(None, None)
     if plan.ranges == "federated":
-        own = ranges_of(labelled.X, plan.features)
+        own = ranges_of(labeled.X, plan.features)
         ranges: m.Ranges = reduce(add, (yield from cohort.ask(m.AskRanges(columns))), own)
         return m.Scaling(ranges.low, ranges.high)
     return m.Scaling(*(plan.declared_ranges() or (None, None)))
@@ -110,15 +110,15 @@ def _deviation(moments: m.Moments) -> Float:
     return deviation
 
 
-def _relevance(plan: SSFMLFSPlan, labelled: Labelled, scaling: m.Scaling, radius: Float) -> tuple[Float, int]:
+def _relevance(plan: SSFMLFSPlan, labeled: Labeled, scaling: m.Scaling, radius: Float) -> tuple[Float, int]:
     """Step 5, on the server's own rows, and how many of their values were clipped."""
     low, high = scaling.low, scaling.high
     if low is None or high is None:
-        own = ranges_of(labelled.X, plan.features)
+        own = ranges_of(labeled.X, plan.features)
         low, high = own.low, own.high
-    X, n_clipped = scaled(labelled.X, low, high, plan.nominal_mask)
+    X, n_clipped = scaled(labeled.X, low, high, plan.nominal_mask)
     how = (radius, plan.relation, plan.nominal_mask)
-    decisions = labelled.Y if plan.decisions == "crisp" else kernels.soft_decisions(X, labelled.Y, *how)
+    decisions = labeled.Y if plan.decisions == "crisp" else kernels.soft_decisions(X, labeled.Y, *how)
     different = kernels.different_rows(decisions, plan.n_neighbors, plan.irrelevant)
     return kernels.relevance(X, different, *how), n_clipped
 

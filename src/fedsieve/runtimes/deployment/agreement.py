@@ -112,7 +112,7 @@ def parse_agreement(text: str) -> Agreement:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
     ranges = _ranges(columns.get("ranges", "federated"), content.get("ranges"), columns["features"])
-    own: dict[str, Any] = {"labels": labels} if plan_type.labelled_sites else {}
+    own: dict[str, Any] = {"labels": labels} if plan_type.labeled_sites else {}
     if takes_ranges(plan_type):
         own["ranges"] = ranges
     elif ranges != "federated":
@@ -129,7 +129,7 @@ def parse_agreement(text: str) -> Agreement:
 
 
 def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float, min_rows: int) -> str:
-    """Of what is meant, not of how it is written: defaults count as if they were spelt out."""
+    """Of what is meant, not of how it is written: defaults count as if they were spelled out."""
     values = {field.name: _plain(getattr(plan, field.name)) for field in fields(plan)}
     agreed = [name, plan.method, labels, values, timeout, min_rows]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()

@@ -34,7 +34,7 @@ def agreement_text(
     """The file's text; without features or labels a template in which these places are marked."""
     plan = method_named(method, "the federation").plan
     defaults = {key: value for key, value in parameters_of(plan).items() if value is not None}
-    whose = "the server's and all sites' tables" if plan.labelled_sites else "the server's labelled table only"
+    whose = "the server's and all sites' tables" if plan.labeled_sites else "the server's labeled table only"
     declared = {} if isinstance(ranges, str) else dict(ranges)
     return "\n".join(
         [
@@ -74,7 +74,7 @@ def agreement_text(
 def _how_to_read(plan: type[Plan], nominal: list[str], ranges: str) -> list[str]:
     """The lines that a method has a use for, and those that were given all the same: reading says what is wrong."""
     lines = []
-    if nominal or not plan.labelled_sites:
+    if nominal or not plan.labeled_sites:
         lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
     if ranges != "federated" or takes_ranges(plan):
         lines.append(f"ranges = {_toml(ranges)}  # federated, local, or as in [ranges]")

@@ -58,7 +58,7 @@ def _unpack(content: bytes, question: str, run: str) -> dict[str, Answer]:
     header = json.loads(content[LENGTH.size : place])
     if header["question"] != question:
         raise DataError(
-            f"run {run}: what was asked before does not fit the agreement and labelled rows of now. "
+            f"run {run}: what was asked before does not fit the agreement and labeled rows of now. "
             "Start a new run instead of resuming this one."
         )
     answers = {}

@@ -12,7 +12,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.atomic import write_atomically
 from fedsieve.errors import DataError, ProtocolError
-from fedsieve.protocol import Labelled, Site
+from fedsieve.protocol import Labeled, Site
 from fedsieve.runtimes.deployment import keys
 from fedsieve.runtimes.deployment.agreement import Agreement, read_agreement
 
@@ -66,22 +66,22 @@ class ServerFolder:
         """The keys by which sites are known."""
         return {name: keys.read_public_key(self.public_key_file(name)) for name in sites}
 
-    def write_labelled(self, X: Float, Y: Float) -> None:
-        """Keep the labelled rows where the server's process finds them."""
+    def write_labeled(self, X: Float, Y: Float) -> None:
+        """Keep the labeled rows where the server's process finds them."""
         file = io.BytesIO()
         np.savez(file, X=X, Y=Y)
         write_atomically(
-            self.server / "labelled.npz", lambda path: path.write_bytes(file.getbuffer()), mode=keys.PRIVATE
+            self.server / "labeled.npz", lambda path: path.write_bytes(file.getbuffer()), mode=keys.PRIVATE
         )
 
-    def labelled(self) -> Labelled:
-        """The labelled rows that `serve` was given."""
+    def labeled(self) -> Labeled:
+        """The labeled rows that `serve` was given."""
         try:
-            with np.load(self.server / "labelled.npz") as content:
-                return Labelled(content["X"], content["Y"])
+            with np.load(self.server / "labeled.npz") as content:
+                return Labeled(content["X"], content["Y"])
         except OSError:
             raise DataError(
-                f"{self.path}: has no labelled rows yet. Start the server with: "
+                f"{self.path}: has no labeled rows yet. Start the server with: "
                 f"fedsieve federation serve {self.path} --labeled FILE"
             ) from None
 
@@ -138,7 +138,7 @@ class SiteFolder:
         if consent["agreement"] != agreement.fingerprint:
             raise ProtocolError("its agreement changed since it consented. It must join again.")
         features, X = tuple(consent["features"]), np.load(self.prepared / "rows.npy")
-        if not agreement.plan.labelled_sites:
+        if not agreement.plan.labeled_sites:
             return Site(features, X)
         return Site(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
 

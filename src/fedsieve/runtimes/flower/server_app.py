@@ -81,7 +81,7 @@ def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> Non
     if sum(event["event"] == "started" for event in run.events()) > 1:
         post.grace_seconds = GRACE_SECONDS
     exchange = Checkpointed(post.ask, run)
-    outcome = drive(agreement.plan, folder.labelled(), tuple(settings["sites"]), exchange)
+    outcome = drive(agreement.plan, folder.labeled(), tuple(settings["sites"]), exchange)
     record = _record(agreement, outcome, run, settings, exchange.n_repeated)
     run.finish(record)
     _deliver(post, record, tell)

@@ -10,29 +10,29 @@ from fedsieve.datasets.label_matrix import check_labels
 from fedsieve.errors import ParameterError
 
 
-def labelled_split(Y: ArrayLike, fraction: float, random_state: Any = 0) -> tuple[Int, Int]:
-    """Choose the server's labelled rows: `fraction` of them, with every label as frequent as in the whole.
+def labeled_split(Y: ArrayLike, fraction: float, random_state: Any = 0) -> tuple[Int, Int]:
+    """Choose the server's labeled rows: `fraction` of them, with every label as frequent as in the whole.
 
     Iterative stratification: the rarest label not yet dealt with is shared out first, each of its rows going to the
-    side that still wants it more. Returns (labelled, unlabelled) row numbers, sorted and disjoint.
+    side that still wants it more. Returns (labeled, unlabeled) row numbers, sorted and disjoint.
 
-    >>> labelled, unlabelled = labelled_split([[1, 0]] * 10 + [[0, 1]] * 10, fraction=0.2)
-    >>> [int((labelled < 10).sum()), len(labelled), len(unlabelled)]
+    >>> labeled, unlabeled = labeled_split([[1, 0]] * 10 + [[0, 1]] * 10, fraction=0.2)
+    >>> [int((labeled < 10).sum()), len(labeled), len(unlabeled)]
     [2, 4, 16]
     """
-    labels = check_labels("partition.labelled_split", Y).astype(bool)
+    labels = check_labels("partition.labeled_split", Y).astype(bool)
     n_samples = len(labels)
     if not 0 < fraction < 1:
-        raise ParameterError(f"partition.labelled_split: fraction must be above 0 and below 1; got {fraction}.")
-    n_labelled = round(fraction * n_samples)
-    if not 0 < n_labelled < n_samples:
+        raise ParameterError(f"partition.labeled_split: fraction must be above 0 and below 1; got {fraction}.")
+    n_labeled = round(fraction * n_samples)
+    if not 0 < n_labeled < n_samples:
         raise ParameterError(
-            "partition.labelled_split: fraction must leave rows on both sides; "
-            f"{fraction} of {n_samples} rows is {n_labelled}."
+            "partition.labeled_split: fraction must leave rows on both sides; "
+            f"{fraction} of {n_samples} rows is {n_labeled}."
         )
     rng = np.random.default_rng(random_state)
-    sides = np.array([n_labelled / n_samples, 1 - n_labelled / n_samples])
-    wanted_rows = np.array([n_labelled, n_samples - n_labelled], dtype=np.float64)
+    sides = np.array([n_labeled / n_samples, 1 - n_labeled / n_samples])
+    wanted_rows = np.array([n_labeled, n_samples - n_labeled], dtype=np.float64)
     wanted = sides[:, None] * labels.sum(axis=0)
     waiting = rng.permutation(n_samples)
     side_of = np.empty(n_samples, dtype=np.int64)

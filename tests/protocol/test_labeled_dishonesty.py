@@ -13,11 +13,11 @@ from fedsieve.protocol import Client
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
 from fedsieve.runtimes import in_process
-from labelled_sites import labelled_sites
+from labeled_sites import labeled_sites
 from protocol.federation import drive
-from protocol.labelled import PLANS, LabelledCase, labelled_example
+from protocol.labeled import PLANS, LabeledCase, labeled_example
 
-CASE = labelled_example()
+CASE = labeled_example()
 N = 13  # rows of site-1
 PLAN_OF = {
     m.Information: "FMLFS",
@@ -172,9 +172,9 @@ def test_a_correlation_that_is_not_defined_at_a_site_is_no_lie():
 
 
 @settings(max_examples=100)
-@given(labelled_sites(), st.sampled_from(sorted(PLANS)), st.integers(2, 9), st.sampled_from([1.0, 1e-6, 1e9]))
+@given(labeled_sites(), st.sampled_from(sorted(PLANS)), st.integers(2, 9), st.sampled_from([1.0, 1e-6, 1e9]))
 def test_no_honest_reply_is_ever_refused(tables, name, n_bins, unit):
-    case = LabelledCase([(X * unit + unit, Y) for X, Y in tables])
+    case = LabeledCase([(X * unit + unit, Y) for X, Y in tables])
     plan = case.plan(name, **({"n_bins": n_bins} if name == "FMLFS" else {}))
 
     def check(ask, name, reply):
@@ -185,10 +185,10 @@ def test_no_honest_reply_is_ever_refused(tables, name, n_bins, unit):
     drive(plan, case.rows, case.sites, check)
 
 
-@given(labelled_sites(kinds=("few", "0/1", "constant", "copy", "a label")), st.integers(2, 5))
+@given(labeled_sites(kinds=("few", "0/1", "constant", "copy", "a label")), st.integers(2, 5))
 def test_information_at_the_edge_of_its_bounds_passes(tables, n_bins):
     """Features that are labels, copies of each other, or tell rows of a small site all apart."""
-    case = LabelledCase([(np.round(X * 4) % n_bins, Y) for X, Y in tables])
+    case = LabeledCase([(np.round(X * 4) % n_bins, Y) for X, Y in tables])
     drive(case.plan("FMLFS", n_bins=n_bins), case.rows, case.sites)
 
 
@@ -228,7 +228,7 @@ def test_values_in_one_bin_tell_nothing(change):
 
 
 def test_values_whose_products_overflow_are_refused_by_the_site_itself():
-    case = labelled_example()
+    case = labeled_example()
     case.tables[1][0][0, 0] = 1e200
     with pytest.raises(ProtocolError, match=r"^client 'site-0': a value beyond ±1e\+140, whose products overflow"):
         in_process.select(case.plan("FedCMFS, statistics"), case.rows, case.sites)

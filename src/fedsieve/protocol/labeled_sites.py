@@ -5,14 +5,14 @@ from typing import ClassVar
 
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 from fedsieve.protocol import messages as m
-from fedsieve.protocol.plan import Labelled, Plan
+from fedsieve.protocol.plan import Labeled, Plan
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledSitesPlan(Plan):
+class LabeledSitesPlan(Plan):
     """A plan that names the labels, which all sites have."""
 
-    labelled_sites: ClassVar[bool] = True
+    labeled_sites: ClassVar[bool] = True
     page: ClassVar[str] = "rivals.md"
 
     labels: tuple[str, ...] = ()
@@ -34,14 +34,14 @@ class LabelledSitesPlan(Plan):
         """All features, read as numbers."""
         return m.Columns(self.features, self.nominal, self.missing)
 
-    def check_labelled(self, labelled: Labelled) -> None:
+    def check_labeled(self, labeled: Labeled) -> None:
         """Also refuse another number of labels."""
-        super().check_labelled(labelled)
-        if labelled.Y.shape[1] != len(self.labels):
-            raise DataError(f"the labelled rows have {labelled.Y.shape[1]} labels, the plan {len(self.labels)}.")
+        super().check_labeled(labeled)
+        if labeled.Y.shape[1] != len(self.labels):
+            raise DataError(f"the labeled rows have {labeled.Y.shape[1]} labels, the plan {len(self.labels)}.")
 
 
-def check_all_columns(plan: LabelledSitesPlan, columns: m.Columns, labels: tuple[str, ...]) -> None:
+def check_all_columns(plan: LabeledSitesPlan, columns: m.Columns, labels: tuple[str, ...]) -> None:
     """Raise `ProtocolError` where other features or labels are asked for than all that were agreed on."""
     if columns.features != plan.features:
         raise ProtocolError("was asked for other features than agreed, or in another order.")

@@ -12,10 +12,10 @@ from fedsieve.protocol import SERVER
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.policy import Policy, what_leaves
 from fedsieve.runtimes import in_process
-from labelled_sites import labelled_sites
-from protocol.labelled import PLANS, LabelledCase, labelled_example
+from labeled_sites import labeled_sites
+from protocol.labeled import PLANS, LabeledCase, labeled_example
 
-CASE = labelled_example()
+CASE = labeled_example()
 AGREED = {
     "FMLFS": (m.AskRanges, m.AskInformation),
     "FedCMFS, statistics": (m.AskCovariances,),
@@ -128,9 +128,9 @@ def test_a_site_of_too_few_rows_answers_nothing(name):
 
 
 @settings(max_examples=30)
-@given(labelled_sites(), st.sampled_from(sorted(PLANS)), st.integers(0, 3))
+@given(labeled_sites(), st.sampled_from(sorted(PLANS)), st.integers(0, 3))
 def test_all_that_an_honest_server_asks_and_a_site_answers_is_within_the_agreement(tables, name, size):
-    case = LabelledCase(tables)
+    case = LabeledCase(tables)
     parameters = {"n_bins": size + 2} if name == "FMLFS" else {"max_conditioning": size}
     plan = case.plan(name, **parameters)
     policy = Policy(plan, min_rows=2)

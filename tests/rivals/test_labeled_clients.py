@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from fedsieve import FMLFS, FedCMFS
 from fedsieve.errors import DataError, ParameterError, ProtocolError
-from labelled_sites import fit, split
+from labeled_sites import fit, split
 from reference.rivals.fedcmfs_loops import fedcmfs_loops
 from reference.rivals.fmlfs_loops import fmlfs_loops
 
@@ -77,7 +77,7 @@ def test_a_label_that_a_client_lacks_is_named(selector, sites):
     clients["c1"] = (clients["c1"][0], clients["c1"][1].rename(columns={"old": "young"}))
     said = refusal(selector, X, pd.DataFrame(Y, columns=LABELS), clients)
     assert said == (
-        "client 'c1', its labels, has other columns than the labelled rows (missing: 'old'; extra: 'young'). "
+        "client 'c1', its labels, has other columns than the labeled rows (missing: 'old'; extra: 'young'). "
         "Give every site the same labels, in any order."
     )
 
@@ -119,12 +119,12 @@ def test_two_classes_are_one_label(selector, sites):
     ],
     ids=["rows of -1", "classes", "a list of text"],
 )
-def test_unlabelled_rows_are_counted_and_refused(selector, rng, y, n_rows):
+def test_unlabeled_rows_are_counted_and_refused(selector, rng, y, n_rows):
     X = rng.random((3, 4))
-    said = f"{n_rows} rows of labels are -1 (unlabelled). It needs labels for all rows."
+    said = f"{n_rows} rows of labels are -1 (unlabeled). It needs labels for all rows."
     assert refusal(selector, X, y, None) == said
-    labelled = np.abs(np.asarray(y)) if not isinstance(y, list) else ["ill", "ill", "well"]
-    assert refusal(selector, X, labelled, [(X, y), (X, labelled)]) == said
+    labeled = np.abs(np.asarray(y)) if not isinstance(y, list) else ["ill", "ill", "well"]
+    assert refusal(selector, X, labeled, [(X, y), (X, labeled)]) == said
 
 
 def test_labels_that_are_neither_0_nor_1_are_refused_with_their_place(selector, sites):
@@ -190,7 +190,7 @@ def test_a_bad_client_can_be_left_out(selector, sites):
 
 def test_a_client_with_other_columns_is_refused(selector, sites):
     (X, Y), other, (Z, Yz) = sites
-    with pytest.raises(DataError, match=r"^client 'client-1' has 3 columns, the labelled rows have 4\."):
+    with pytest.raises(DataError, match=r"^client 'client-1' has 3 columns, the labeled rows have 4\."):
         selector.fit(X, Y, clients=[other, (Z[:, 1:], Yz)])
 
 

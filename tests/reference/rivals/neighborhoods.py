@@ -1,4 +1,4 @@
-"""What the neighbourhood methods share: distances, neighbours, hits and misses, the margin as a radius."""
+"""What the neighborhood methods share: distances, neighbors, hits and misses, the margin as a radius."""
 
 from collections.abc import Collection, Sequence
 
@@ -62,7 +62,7 @@ def _rounded_distance(rows: Rows, i: int, j: int) -> float:
     return round(sum((a - b) ** 2 for a, b in zip(rows[i], rows[j], strict=True)), 10) ** 0.5
 
 
-def neighbours(rows: Rows, i: int, chosen: Sequence[int], radius: float) -> list[int]:
+def neighbors(rows: Rows, i: int, chosen: Sequence[int], radius: float) -> list[int]:
     """Rows within the radius of row i in the chosen features, i among them; all rows if none is chosen."""
     own = [rows[i][f] for f in chosen]
     return [j for j in range(len(rows)) if distance(own, [rows[j][f] for f in chosen]) <= radius + 1e-9]

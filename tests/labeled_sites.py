@@ -38,7 +38,7 @@ def dyadic(x: Table) -> Table:
 
 
 @st.composite
-def labelled_sites(
+def labeled_sites(
     draw: st.DrawFn,
     *,
     max_sites: int = 4,

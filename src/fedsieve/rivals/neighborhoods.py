@@ -1,8 +1,8 @@
-"""Neighbourhoods in a growing set of features, and the forward search that grows it.
+"""Neighborhoods in a growing set of features, and the forward search that grows it.
 
-Sample j is a neighbour of i in the features S if the Euclidean distance over S is at most the radius of i (i is its own
-neighbour). The squared distances over S are kept; for every candidate f at once, the neighbours in S + f are counted
-without an n x n matrix per candidate. A neighbour in S + f is one in S, so others are never looked at. Where all
+Sample j is a neighbor of i in the features S if the Euclidean distance over S is at most the radius of i (i is its own
+neighbor). The squared distances over S are kept; for every candidate f at once, the neighbors in S + f are counted
+without an n x n matrix per candidate. A neighbor in S + f is one in S, so others are never looked at. Where all
 features are 0/1 a difference in f adds exactly 1: the counts are set bits of words.
 """
 
@@ -19,7 +19,7 @@ from fedsieve.rivals.picking import best_of
 
 Words = NDArray[np.uint64]
 
-TOLERANCE = 1e-9  # in the distance: samples at the radius itself are neighbours, however their squares were added
+TOLERANCE = 1e-9  # in the distance: samples at the radius itself are neighbors, however their squares were added
 NOISE = 1e-10  # in an increase of a criterion
 PART = 32  # samples that a thread takes at a time
 
@@ -64,8 +64,8 @@ def followed_by(picked: list[int], others: Int) -> Int:
     return np.array([*picked, *(f for f in others.tolist() if f not in set(picked))], dtype=np.int64)
 
 
-class Neighbourhoods:
-    """Who is whose neighbour in the features added so far; no feature at first, when all samples are neighbours.
+class Neighborhoods:
+    """Who is whose neighbor in the features added so far; no feature at first, when all samples are neighbors.
 
     `rows` is scaled (n_samples, n_features), `radii` one for each sample.
     """
@@ -82,7 +82,7 @@ class Neighbourhoods:
         self.by_parts(lambda first, last: _add_squares(column, first, last, self.squares))
 
     def counts(self, inside: Bool, features: Int) -> tuple[Int, Int]:
-        """For S + f, each f of `features`: neighbours of each sample i, and those with inside[i, j]. Both (n, m)."""
+        """For S + f, each f of `features`: neighbors of each sample i, and those with inside[i, j]. Both (n, m)."""
         shape = len(self.rows), len(features)
         within, without = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         rows = np.ascontiguousarray(self.rows[:, features])
@@ -158,7 +158,7 @@ def _count_bits(
     without: Int,
 ) -> None:
     n_features, n_words = columns.shape
-    edge = np.empty((2, n_words), dtype=np.uint64)  # neighbours that leave when they differ in f
+    edge = np.empty((2, n_words), dtype=np.uint64)  # neighbors that leave when they differ in f
     n_edge, n_nearer = np.empty(2, dtype=np.int64), np.empty(2, dtype=np.int64)
     for i in range(first, last):
         limit = limits[i]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, Labelled, federated_selection
+from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, Labeled, federated_selection
 from protocol.federation import drive
-from protocol.labelled import PLANS, labelled_example
+from protocol.labeled import PLANS, labeled_example
 
 FEATURES, LABELS = ("a", "b", "c"), ("y", "z")
 SHARED = [
@@ -69,14 +69,14 @@ def test_an_alpha_of_0_is_one():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: Labelled(rows.X, rows.Y[:, :2]), "the labelled rows have 2 labels, the plan 3."),
-        (lambda rows: Labelled(rows.X[:, :2], rows.Y), "the labelled rows have 2 columns, the plan 4 features."),
-        (lambda rows: Labelled(rows.X, rows.Y[1:]), "the labels have shape (11, 3); need one row for each of 12"),
-        (lambda rows: Labelled(np.where(rows.X > 2, np.inf, rows.X), rows.Y), "the labelled rows have "),
+        (lambda rows: Labeled(rows.X, rows.Y[:, :2]), "the labeled rows have 2 labels, the plan 3."),
+        (lambda rows: Labeled(rows.X[:, :2], rows.Y), "the labeled rows have 2 columns, the plan 4 features."),
+        (lambda rows: Labeled(rows.X, rows.Y[1:]), "the labels have shape (11, 3); need one row for each of 12"),
+        (lambda rows: Labeled(np.where(rows.X > 2, np.inf, rows.X), rows.Y), "the labeled rows have "),
     ],
 )
-def test_labelled_rows_that_do_not_fit_the_plan_are_refused_before_anybody_is_asked(name, change, said):
-    case = labelled_example()
+def test_labeled_rows_that_do_not_fit_the_plan_are_refused_before_anybody_is_asked(name, change, said):
+    case = labeled_example()
     with pytest.raises(DataError) as refused:
         next(federated_selection(case.plan(name), change(case.rows), case.sites))
     assert str(refused.value).startswith(said)
@@ -87,7 +87,7 @@ def test_labelled_rows_that_do_not_fit_the_plan_are_refused_before_anybody_is_as
     [("FMLFS", ["AskRanges", "AskInformation"]), ("FedCMFS, statistics", ["AskCovariances"])],
 )
 def test_what_is_asked_in_how_many_rounds(name, kinds):
-    case = labelled_example()
+    case = labeled_example()
     _, asked = drive(case.plan(name), case.rows, case.sites)
     assert [type(ask.request).__name__ for ask in asked] == kinds
     assert [ask.round for ask in asked] == list(range(1, len(kinds) + 1))
@@ -95,7 +95,7 @@ def test_what_is_asked_in_how_many_rounds(name, kinds):
 
 def test_tests_take_a_round_for_each_number_given_in_each_search():
     """Of each label, then of each feature: given nothing, one, two. In between, what may be recovered."""
-    case = labelled_example()
+    case = labeled_example()
     _, asked = drive(case.plan("FedCMFS, tests"), case.rows, case.sites)
     given = [ask.request.given.shape[1] for ask in asked]
     assert len(given) <= 9
@@ -106,7 +106,7 @@ def test_tests_take_a_round_for_each_number_given_in_each_search():
 
 
 def test_a_record_s_columns_and_facts_are_what_the_method_found():
-    case = labelled_example()
+    case = labeled_example()
     fronts, _ = drive(case.plan("FMLFS"), case.rows, case.sites)
     assert list(fronts.columns()) == ["scores", "relevance", "apart", "front"]
     assert fronts.facts() == {}

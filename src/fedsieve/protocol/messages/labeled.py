@@ -80,8 +80,8 @@ class Covariances:
         if np.abs(table).max() > LARGEST_FACTOR:
             raise DataError(f"a value beyond ±{LARGEST_FACTOR:g}, whose products overflow. Rescale that column.")
         mean = column_means(table)
-        centred = table - mean
-        upper = (centred.T @ centred)[np.triu_indices(table.shape[1])]
+        centered = table - mean
+        upper = (centered.T @ centered)[np.triu_indices(table.shape[1])]
         return cls(len(table), features, labels, mean, upper)
 
     def products(self) -> Float:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, Labelled, Plan, Site
-from labelled_sites import Sites, dyadic, split
+from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, Labeled, Plan, Site
+from labeled_sites import Sites, dyadic, split
 
 PLANS = {
     "FMLFS": (FMLFSPlan, {}),
@@ -16,7 +16,7 @@ PLANS = {
 
 
 @dataclass(frozen=True)
-class LabelledCase:
+class LabeledCase:
     """Named sites; the first table is the server's."""
 
     tables: Sites
@@ -30,8 +30,8 @@ class LabelledCase:
         return tuple(f"y{p}" for p in range(self.tables[0][1].shape[1]))
 
     @property
-    def rows(self) -> Labelled:
-        return Labelled(*self.tables[0])
+    def rows(self) -> Labeled:
+        return Labeled(*self.tables[0])
 
     @property
     def sites(self) -> dict[str, Site]:
@@ -44,7 +44,7 @@ class LabelledCase:
         return made
 
 
-def labelled_example(seed: int = 0, sizes: tuple[int, ...] = (12, 10, 13, 16)) -> LabelledCase:
+def labeled_example(seed: int = 0, sizes: tuple[int, ...] = (12, 10, 13, 16)) -> LabeledCase:
     """Four features, of which two follow labels, and three labels, of which two hang together."""
     rng = np.random.default_rng(seed)
     n_rows = sum(sizes)
@@ -53,4 +53,4 @@ def labelled_example(seed: int = 0, sizes: tuple[int, ...] = (12, 10, 13, 16)) -
     X = rng.normal(size=(n_rows, 4))
     X[:, 0] += 3 * Y[:, 0]
     X[:, 1] += 2 * Y[:, 1]
-    return LabelledCase(split(dyadic(X), Y, list(sizes)))
+    return LabeledCase(split(dyadic(X), Y, list(sizes)))

@@ -1,4 +1,4 @@
-"""What the four neighbourhood methods share: counts of neighbours, margins, degenerate tables, bad parameters."""
+"""What the four neighborhood methods share: counts of neighbors, margins, degenerate tables, bad parameters."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from fedsieve.rivals.margins import margin_radii
 from fedsieve.rivals.mlfrs import MLFRS
 from fedsieve.rivals.mlfsnrs import MLFSNRS, agreements
 from fedsieve.rivals.mlnrs import MLNRS
-from fedsieve.rivals.neighbourhoods import Neighbourhoods, carries_all, followed_by, forward, packed
+from fedsieve.rivals.neighborhoods import Neighborhoods, carries_all, followed_by, forward, packed
 from fedsieve.rivals.rfnmifs import RFNMIFS
 from strategies import tables
 
@@ -37,7 +37,7 @@ def growing(draw):
 
 
 def grown(X, radii, features):
-    near = Neighbourhoods(X, radii)
+    near = Neighborhoods(X, radii)
     for feature in features:
         near.add(feature)
     return near
@@ -49,7 +49,7 @@ def by_matrix(X, radii, features):
 
 
 @given(growing())
-def test_neighbours_are_those_of_the_whole_matrix_of_distances(case):
+def test_neighbors_are_those_of_the_whole_matrix_of_distances(case):
     X, Y, radii, features = case
     near, inside = grown(X, radii, features), carries_all(Y)
     others = np.setdiff1d(np.arange(X.shape[1]), features)
@@ -174,7 +174,7 @@ class TestEachMethod:
         Y = rng.integers(0, 2, (70, 3))
         assert order(method, sparse.csr_matrix(X), Y) == order(method, X, Y)
 
-    def test_unlabelled_rows_are_refused(self, method):
+    def test_unlabeled_rows_are_refused(self, method):
         with pytest.raises(DataError, match=f"{method.__name__}: 1 rows of y are -1"):
             method().fit(np.eye(3), [[1, 0], [0, 1], [-1, -1]])
 
@@ -188,13 +188,13 @@ class TestEachMethod:
 
 @pytest.mark.parametrize("method", [RFNMIFS, MLFRS])
 @pytest.mark.parametrize("count", [0, 2.5, True])
-def test_the_number_of_neighbours_must_be_whole(method, count):
+def test_the_number_of_neighbors_must_be_whole(method, count):
     message = rf"{method.__name__}: n_neighbors must be a whole number of at least 1; got {count}\."
     with pytest.raises(ParameterError, match=message):
         method(n_neighbors=count).fit(np.eye(3), np.eye(3))
 
 
-def test_more_neighbours_than_rows_are_all_rows(rng):
+def test_more_neighbors_than_rows_are_all_rows(rng):
     X, Y = rng.random((20, 4)), rng.integers(0, 2, (20, 2))
     for method in (RFNMIFS, MLFRS):
         assert order(method, X, Y, n_neighbors=10**12) == order(method, X, Y, n_neighbors=20)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.protocol import Client, Site
 from fedsieve.protocol import messages as m
-from labelled_sites import labelled_sites, pooled
+from labeled_sites import labeled_sites, pooled
 from reference.rivals.basics import entropy
 from reference.rivals.fedcmfs_loops import partial_correlation
 from reference.rivals.fmlfs_loops import common_bins
@@ -31,7 +31,7 @@ def correlation(first, second, given):
     )
 
 
-@given(labelled_sites(), st.integers(2, 6))
+@given(labeled_sites(), st.integers(2, 6))
 def test_information_and_distances_are_those_of_counting(tables, n_bins):
     X, Y = pooled(tables)
     features, labels = (tuple(f"{kind}{i}" for i in range(T.shape[1])) for kind, T in (("f", X), ("y", Y)))
@@ -46,7 +46,7 @@ def test_information_and_distances_are_those_of_counting(tables, n_bins):
     assert_allclose(reply.apart, apart, atol=1e-9)
 
 
-@given(labelled_sites(), st.integers(0, 3), st.integers(0, 2**32 - 1))
+@given(labeled_sites(), st.integers(0, 3), st.integers(0, 2**32 - 1))
 def test_correlations_are_those_of_residuals_and_not_defined_for_constants(tables, n_given, seed):
     X, Y = tables[0]
     features, labels = (tuple(f"{kind}{i}" for i in range(T.shape[1])) for kind, T in (("f", X), ("y", Y)))
