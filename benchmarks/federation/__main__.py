@@ -10,15 +10,15 @@ import numpy as np
 from benchmarks.federation.processes import PeakMemory, server, sites, until
 from benchmarks.federation.wire import CountingForwarder
 from fedsieve import kernels
+from fedsieve.deployment.agreement import check_address
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.membership import create
+from fedsieve.deployment.runs import new_run
 from fedsieve.protocol import Site, SSFMLFSPlan
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.deployment.agreement import check_address
-from fedsieve.runtimes.deployment.agreement_text import agreement_text
-from fedsieve.runtimes.deployment.folders import ServerFolder
-from fedsieve.runtimes.deployment.founding import found
-from fedsieve.runtimes.deployment.runs import new_run
-from fedsieve.runtimes.flower import control
-from fedsieve.runtimes.flower.engine import free_port
+from fedsieve.transport import in_process
+from fedsieve.transport.flower import control
+from fedsieve.transport.flower.engine import free_port
 
 EMPTY_APP = Path(__file__).parent / "empty_app"
 RESULTS = Path(__file__).parent / "results.json"
@@ -31,7 +31,7 @@ def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> Serve
     names = [f"site-{number:02d}" for number in range(n_sites)]
     features = [f"feature_{number:04d}" for number in range(n_features)]
     address = f"127.0.0.1:{free_port()}"
-    folder = found(
+    folder = create(
         place / "federation", agreement_text("bench", address, names, features, ["l0", "l1"]), names, address
     )
     folder.write_labeled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))

@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from fedsieve.cli.federation.joining import make_local_certificate
-from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
-from fedsieve.runtimes.flower.client_app import SITE
-from fedsieve.runtimes.flower.control import ONLINE, Control
-from fedsieve.runtimes.flower.engine import (
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.transport.flower.client_app import SITE
+from fedsieve.transport.flower.control import ONLINE, Control
+from fedsieve.transport.flower.engine import (
     EngineError,
     EngineProcess,
     environment,
@@ -18,8 +18,8 @@ from fedsieve.runtimes.flower.engine import (
     superlink_command,
     supernode_command,
 )
-from fedsieve.runtimes.flower.guard import put_guards
-from fedsieve.runtimes.flower.server_app import FEDERATION
+from fedsieve.transport.flower.guard import put_guards
+from fedsieve.transport.flower.server_app import FEDERATION
 
 KINDS = ("flower-superlink", "flwr-serverapp", "flower-supernode", "flwr-clientapp", "flower.guard")
 

@@ -5,8 +5,8 @@ from inspect import signature
 
 import numpy as np
 
+from fedsieve.catalog import Entry, registry
 from fedsieve.experiments.evaluation import Rows
-from fedsieve.methods import Entry, registry
 
 SERVER, ALL, NONE = "20 %", "100 %", "none"
 N_DRAWS = 20  # of random features

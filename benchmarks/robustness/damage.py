@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 
 from fedsieve.errors import CodecError
-from fedsieve.runtimes.codec import DIGEST, decode, encode
-from runtimes.mutations import MUTATIONS, examples, mutated, sealed
+from fedsieve.transport.codec import DIGEST, decode, encode
+from transport.mutations import MUTATIONS, examples, mutated, sealed
 
 
 def damaged(kind: str, n: int, seed: int) -> Counter[str]:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from fedsieve.protocol.validation import why_refused
-from fedsieve.runtimes.codec import decode, encode
+from fedsieve.transport.codec import decode, encode
 from protocol.certificates import certificate, same
 from protocol.dishonesty import Situation, lie, named_lies, situations
 from strategies import Federation

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedsieve import datasets, fuzzy, rivals
+    from fedsieve.catalog import registry
     from fedsieve.datasets import partition
     from fedsieve.learning import MLkNN, metrics
-    from fedsieve.methods import registry
     from fedsieve.rivals import FMLFS, FedCMFS
     from fedsieve.selectors import SSFMLFS, Sieve
 
@@ -41,7 +41,7 @@ _HOMES = {
     "fuzzy": ("fedsieve.fuzzy", None),
     "metrics": ("fedsieve.learning.metrics", None),
     "partition": ("fedsieve.datasets.partition", None),
-    "registry": ("fedsieve.methods", "registry"),
+    "registry": ("fedsieve.catalog", "registry"),
     "rivals": ("fedsieve.rivals", None),
 }
 

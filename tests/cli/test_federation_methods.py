@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve.cli.federation.tables import read_labeled, read_rows
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.errors import DataError
 from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, SSFMLFSPlan
-from fedsieve.runtimes.deployment.agreement import parse_agreement
-from fedsieve.runtimes.deployment.agreement_text import agreement_text
-from fedsieve.runtimes.deployment.folders import ServerFolder, SiteFolder
 
 PLANS = {"FMLFS": FMLFSPlan, "FedCMFS": FedCMFSPlan}
 methods = pytest.mark.parametrize("method", PLANS)

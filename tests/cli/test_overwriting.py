@@ -59,7 +59,7 @@ def full_disk(*_: object) -> None:
 
 
 def test_a_full_disk_leaves_the_old_result(fedsieve, tables, old, monkeypatch):
-    monkeypatch.setattr("fedsieve.atomic.os.replace", full_disk)
+    monkeypatch.setattr("fedsieve.files.os.replace", full_disk)
     result = fedsieve(*tables.select("-k", 5, "--force"))
     assert result.code == 2
     assert result.message == f"{tables['result'] / 'ranking.csv'}: cannot be written: No space left on device."
@@ -67,7 +67,7 @@ def test_a_full_disk_leaves_the_old_result(fedsieve, tables, old, monkeypatch):
 
 
 def test_a_full_disk_leaves_no_half_result(fedsieve, tables, monkeypatch):
-    monkeypatch.setattr("fedsieve.atomic.os.replace", full_disk)
+    monkeypatch.setattr("fedsieve.files.os.replace", full_disk)
     assert fedsieve(*tables.select()).code == 2
     assert contents(tables) == {}
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from pyarrow import parquet
 
-from fedsieve.atomic import write_atomically, write_together
 from fedsieve.datasets import files
 from fedsieve.errors import DataError
+from fedsieve.files import write_atomically, write_together
 
 
 def test_csv_and_parquet_are_read_alike(tmp_path):

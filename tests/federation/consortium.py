@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_token, wait_until
 from federation.tables import Tables, make_tables
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.protocol import SSFMLFSPlan
-from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
-from fedsieve.runtimes.deployment.runs import RunFolder, find_run
-from fedsieve.runtimes.flower.engine import free_port
+from fedsieve.transport.flower.engine import free_port
 
 START_SECONDS = 90
 RUN_SECONDS = 240

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.record import selection_record
+from fedsieve.transport import in_process
+from fedsieve.transport.record import selection_record
 
 FEATURES = ("age", "weight [kg]", "dose", "code", "pulse", "noise", "length")
 LABELS = ("label_a", "label_b", "label_c")

@@ -28,7 +28,7 @@ def test_importing_the_package_loads_neither_estimators_nor_the_compiler():
     ]
 
 
-@pytest.mark.parametrize("module", ["fedsieve.protocol", "fedsieve.runtimes.in_process", "fedsieve.kernels"])
+@pytest.mark.parametrize("module", ["fedsieve.protocol", "fedsieve.transport.in_process", "fedsieve.kernels"])
 def test_the_science_runs_without_estimators_tables_and_screens(module):
     candidates = ["sklearn", "pandas", "polars", "pyarrow", "typer", "rich", "matplotlib", module]
     assert loaded_by(f"import {module}", candidates) == [module]

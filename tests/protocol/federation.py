@@ -4,7 +4,7 @@ import numpy as np
 
 from fedsieve.protocol import Client, EdgeServer, Labeled, Selection, Site, SSFMLFSPlan, federated_selection
 from fedsieve.protocol import messages as m
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from strategies import Federation
 
 WIRES = ("matrices", "statistics", "vectors")

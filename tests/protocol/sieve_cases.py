@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fedsieve.protocol import Labeled, SievePlan, Site
 from fedsieve.protocol import messages as m
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.driver import Outcome
+from fedsieve.transport import in_process
+from fedsieve.transport.exchange import Outcome
 from labeled_sites import dyadic
 
 KINDS = ("number", "0/1", "few", "constant", "copy", "mirror", "code", "one code")

@@ -12,7 +12,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Client
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from labeled_sites import labeled_sites
 from protocol.federation import drive
 from protocol.labeled import PLANS, LabeledCase, labeled_example

@@ -11,7 +11,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.protocol import SERVER
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.policy import Policy, what_leaves
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from labeled_sites import labeled_sites
 from protocol.labeled import PLANS, LabeledCase, labeled_example
 

@@ -5,7 +5,7 @@ import pytest
 
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labeled, Site, SSFMLFSPlan, federated_selection
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from protocol.federation import drive, example, labeled, sites
 
 

@@ -12,7 +12,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Client, Site
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.validation import Expected, why_refused
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from protocol.federation import drive, select_by_edges
 from protocol.sieve_cases import partitions, sieve_cases, sieve_example, thirds
 

@@ -9,7 +9,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.protocol import SERVER, SievePlan
 from fedsieve.protocol import messages as m
 from fedsieve.protocol.policy import Policy, what_leaves
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from protocol.sieve_cases import partitions, sieve_cases, sieve_example, thirds
 
 FEATURES = ("f0", "f1", "f2", "f3")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.protocol import SievePlan
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from protocol.federation import labeled, sites
 from reference import sieve_loops as loops
 from strategies import Federation, columns

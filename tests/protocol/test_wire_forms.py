@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 from protocol.federation import WIRES, example, labeled, select, sites
 from reference import selection_loops
 from strategies import Federation, federations

@@ -12,9 +12,9 @@ from fedsieve.errors import DataError
 from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
 from fedsieve.report import selection_file
 from fedsieve.report.selection_file import read_selection, refuse_to_overwrite, write_selection
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.driver import Outcome
-from fedsieve.runtimes.record import selection_record
+from fedsieve.transport import in_process
+from fedsieve.transport.exchange import Outcome
+from fedsieve.transport.record import selection_record
 
 FEATURES = ("a", "größe, cm", "c", "d")
 

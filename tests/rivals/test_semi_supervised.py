@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from fedsieve.catalog import registry
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.methods import registry
 from fedsieve.rivals import CSFS, RLSR, SCFC, SFAM, SFSS
 from strategies import partly_labeled
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from fedsieve.catalog import registry
 from fedsieve.errors import ParameterError
-from fedsieve.methods import registry
 from fedsieve.selectors import AllFeatures, LargestDeviation, RandomFeatures
 
 

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from fedsieve.catalog import registry
 from fedsieve.cli.console import err, say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment, read_experiment
 from fedsieve.experiments.records import Record, Records
 from fedsieve.experiments.runner import compute, pending
-from fedsieve.methods import registry
 from fedsieve.report.experiment_report import write_report
 
 EXAMPLE = """Run experiments from TOML files; what is recorded already is not computed

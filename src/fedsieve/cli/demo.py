@@ -30,9 +30,9 @@ from fedsieve.report.selection_file import (
     refuse_to_overwrite,
     write_selection,
 )
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.driver import Outcome
-from fedsieve.runtimes.record import selection_record
+from fedsieve.transport import in_process
+from fedsieve.transport.exchange import Outcome
+from fedsieve.transport.record import selection_record
 
 EXAMPLE = """Choose pixels of handwritten digits with ten sites, offline, in seconds.
 

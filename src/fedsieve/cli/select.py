@@ -16,8 +16,8 @@ from fedsieve.errors import FedSieveError
 from fedsieve.protocol import Plan
 from fedsieve.protocol.methods import METHODS
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
-from fedsieve.runtimes import in_process
-from fedsieve.runtimes.record import selection_record
+from fedsieve.transport import in_process
+from fedsieve.transport.record import selection_record
 
 EXAMPLE = """Rank features from files: one with labeled rows, two or more with unlabeled rows.
 

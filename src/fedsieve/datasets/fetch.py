@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from fedsieve.atomic import write_atomically
 from fedsieve.datasets.registry import MULAN, Entry, entry
 from fedsieve.errors import DataError, extra_needed, listed
+from fedsieve.files import write_atomically
 
 MIRROR, REMOTE = "FEDSIEVE_DATA", "FEDSIEVE_DATA_URL"
 TIMEOUT = 30  # seconds without a byte

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.atomic import write_atomically
 from fedsieve.datasets.unique_names import claim, warn_of_repeated
 from fedsieve.errors import DataError, extra_needed, listed
+from fedsieve.files import write_atomically
 
 SUFFIXES = (".csv", ".parquet")
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float, Int, dense
+from fedsieve.catalog import Entry, registry
 from fedsieve.datasets import Dataset, load, load_digits, partition
 from fedsieve.errors import ParameterError, listed
 from fedsieve.experiments.config import Run
 from fedsieve.experiments.memory import peak_megabytes, reset_peak
 from fedsieve.learning import MLkNN, metrics
-from fedsieve.methods import Entry, registry
 from fedsieve.protocol import Entry as Said
 from fedsieve.protocol import bytes_by_client, bytes_by_kind
 from fedsieve.versions import versions

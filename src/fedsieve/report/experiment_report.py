@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fedsieve.atomic import write_atomically
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.evaluation import load_by_name
 from fedsieve.experiments.records import Record
 from fedsieve.experiments.significance import Comparison, compare
 from fedsieve.experiments.summary import Cell, Number, summarize
+from fedsieve.files import write_atomically
 from fedsieve.report.communication import communication_table
 from fedsieve.report.paper_figures import comparison_values, draw_critical_differences, draw_curves
 from fedsieve.report.paper_tables import TITLES, metric_tables, published_values

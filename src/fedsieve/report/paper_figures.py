@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.atomic import write_atomically
 from fedsieve.errors import extra_needed
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import Comparison
 from fedsieve.experiments.summary import Cell, Number
+from fedsieve.files import write_atomically
 from fedsieve.report.paper_tables import TITLES
 from fedsieve.report.titles import shown_title
 

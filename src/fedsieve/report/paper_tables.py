@@ -4,10 +4,10 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from fedsieve.catalog import registry
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
-from fedsieve.methods import registry
 from fedsieve.report.comparison import VERDICTS, compare_by_seed
 from fedsieve.report.published_relations import relations_text
 from fedsieve.report.titles import shown_title

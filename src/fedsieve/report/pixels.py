@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.atomic import write_atomically
 from fedsieve.errors import extra_needed
+from fedsieve.files import write_atomically
 
 
 def draw_pixels(images: Float, ranks: dict[str, dict[int, int]], path: Path, title: str) -> None:

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fedsieve.atomic import write_together
 from fedsieve.errors import DataError
-from fedsieve.runtimes.record import FORMAT
+from fedsieve.files import write_together
+from fedsieve.transport.record import FORMAT
 
 JSON, CSV = "selection.json", "ranking.csv"
 

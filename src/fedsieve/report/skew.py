@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedsieve.atomic import write_atomically
 from fedsieve.datasets.skew import Skew
 from fedsieve.errors import extra_needed
+from fedsieve.files import write_atomically
 
 
 def draw_skew(report: Sequence[Skew], path: Path, title: str) -> None:

@@ -1,7 +1,7 @@
 """What a method is called wherever it is shown."""
 
+from fedsieve.catalog import registry
 from fedsieve.experiments.config import Method
-from fedsieve.methods import registry
 
 
 def shown_title(method: Method) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from fedsieve.catalog import registry
 from fedsieve.experiments.config import Experiment, Method
 from fedsieve.experiments.significance import HIGHER_IS_BETTER
 from fedsieve.experiments.summary import Cell, Number
-from fedsieve.methods import registry
 from fedsieve.report.comparison import OURS, compare_by_seed
 from fedsieve.report.titles import shown_title
 

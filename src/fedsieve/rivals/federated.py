@@ -12,9 +12,9 @@ from fedsieve.arrays import Float, dense
 from fedsieve.errors import DataError, columns_differ
 from fedsieve.protocol import Labeled, Plan, Selection, Site
 from fedsieve.rivals.rival import Rival
-from fedsieve.runtimes import in_process
 from fedsieve.selectors.labels import read_labels
 from fedsieve.selectors.tables import column_names, named_clients, read_clients
+from fedsieve.transport import in_process
 
 
 class FederatedRival(Rival):

@@ -14,10 +14,10 @@ from fedsieve.arrays import Bool, Rows, dense
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labeled, Plan, Selection, Site
 from fedsieve.protocol.site import check_values
-from fedsieve.runtimes import in_process
 from fedsieve.selectors.labels import read_labels
 from fedsieve.selectors.ranking_selector import RankingSelector
 from fedsieve.selectors.tables import read_clients
+from fedsieve.transport import in_process
 
 POOL = "pool"
 

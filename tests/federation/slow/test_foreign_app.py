@@ -6,9 +6,9 @@ import time
 import pytest
 
 from federation.consortium import running
-from fedsieve.runtimes.deployment.folders import ServerFolder
-from fedsieve.runtimes.flower.control import Control
-from fedsieve.runtimes.flower.guard import APP
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.transport.flower.control import Control
+from fedsieve.transport.flower.guard import APP
 
 pytestmark = [
     pytest.mark.federation,

@@ -7,10 +7,10 @@ import pytest
 from federation.consortium import running
 from federation.processes import wait_until
 from federation.tables import assert_same
-from fedsieve.runtimes.deployment import keys
-from fedsieve.runtimes.deployment.folders import ServerFolder
-from fedsieve.runtimes.flower.control import ONLINE, Control
-from fedsieve.runtimes.flower.engine import environment, free_port
+from fedsieve.deployment import keys
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.transport.flower.control import ONLINE, Control
+from fedsieve.transport.flower.engine import environment, free_port
 
 pytestmark = pytest.mark.federation
 

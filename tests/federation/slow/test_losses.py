@@ -8,7 +8,7 @@ import pytest
 from federation.consortium import running
 from federation.processes import send
 from federation.tables import assert_same
-from fedsieve.runtimes.deployment import keys
+from fedsieve.deployment import keys
 
 pytestmark = pytest.mark.federation
 

@@ -10,7 +10,7 @@ import pytest
 
 from fedsieve.datasets import load_digits, partition
 from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
-from fedsieve.runtimes import in_process
+from fedsieve.transport import in_process
 
 pytestmark = pytest.mark.federation
 

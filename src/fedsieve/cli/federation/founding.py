@@ -7,12 +7,12 @@ from fedsieve.cli.console import say, warn
 from fedsieve.cli.sites import declared_ranges
 from fedsieve.datasets.files import read_table
 from fedsieve.datasets.label_columns import label_columns
+from fedsieve.deployment import membership
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.errors import ParameterError
 from fedsieve.protocol.methods import METHODS
-from fedsieve.runtimes.deployment import founding
-from fedsieve.runtimes.deployment.agreement import parse_agreement
-from fedsieve.runtimes.deployment.agreement_text import agreement_text
-from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
 
 
 def init(
@@ -49,7 +49,7 @@ def init(
     )
     if features is not None:
         parse_agreement(text)
-    folder = founding.found(output, text, names, address, days=days)
+    folder = membership.create(output, text, names, address, days=days)
     say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
@@ -62,7 +62,7 @@ def pack(path: Path) -> None:
     """Refresh the site folders."""
     folder = ServerFolder(path)
     for name in folder.agreement().sites:
-        say(f"packed {founding.hand_over(folder, name)}")
+        say(f"packed {membership.hand_over(folder, name)}")
 
 
 def change(path: Path, add: str, renew: str, remove: str) -> None:
@@ -71,20 +71,20 @@ def change(path: Path, add: str, renew: str, remove: str) -> None:
         raise ParameterError("give one of --add, --renew and --remove.")
     folder = ServerFolder(path)
     if remove:
-        founding.remove_site(folder, remove)
+        membership.remove_site(folder, remove)
         say(f"Removed {remove}; a running server refuses its key from now on.")
         return
     if add:
-        founding.add_site(folder, add)
+        membership.add_site(folder, add)
     else:
-        founding.known_sites(folder, [renew])
-        founding.renew_site(folder, renew)
+        membership.known_sites(folder, [renew])
+        membership.renew_site(folder, renew)
     say(f"hand over on a safe channel: {folder.sites / (add or renew)}.tar")
 
 
 def certificate(path: Path, days: int) -> None:
     """Renew the server's certificate."""
-    founding.renew_certificate(ServerFolder(path), days)
+    membership.renew_certificate(ServerFolder(path), days)
     say(f"The server has a new certificate for {days} days; start 'serve' again to use it. Sites need nothing new.")
 
 

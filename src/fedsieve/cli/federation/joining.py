@@ -14,14 +14,14 @@ from fedsieve.cli.console import err, out, say
 from fedsieve.cli.federation.signals import ended_kindly
 from fedsieve.cli.federation.tables import read_rows
 from fedsieve.cli.progress import prepare_kernels
+from fedsieve.deployment import keys
+from fedsieve.deployment.agreement import Agreement, check_address
+from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.locks import only_one
+from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.protocol.policy import what_leaves
-from fedsieve.runtimes.deployment import keys
-from fedsieve.runtimes.deployment.agreement import Agreement, check_address
-from fedsieve.runtimes.deployment.folders import SiteFolder, make_private
-from fedsieve.runtimes.deployment.locks import only_one
-from fedsieve.runtimes.deployment.logs import choose_log, engine_log
-from fedsieve.runtimes.flower.engine import (
+from fedsieve.transport.flower.engine import (
     LOOPBACK,
     EngineError,
     EngineProcess,
@@ -29,7 +29,7 @@ from fedsieve.runtimes.flower.engine import (
     free_port,
     supernode_command,
 )
-from fedsieve.runtimes.flower.guard import SITE, put_guards
+from fedsieve.transport.flower.guard import SITE, put_guards
 
 START_SECONDS = 60
 LOOK_SECONDS = 0.5

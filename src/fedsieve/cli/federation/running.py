@@ -7,13 +7,13 @@ from fedsieve.cli.console import err, out, say, warn
 from fedsieve.cli.federation.signals import ended_kindly
 from fedsieve.cli.federation.story import tell_event
 from fedsieve.cli.ranking import cost_line, ranking_table
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.locks import holder
+from fedsieve.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.errors import FedSieveError, ProtocolError, listed
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
-from fedsieve.runtimes.deployment.folders import ServerFolder
-from fedsieve.runtimes.deployment.locks import holder
-from fedsieve.runtimes.deployment.runs import RunFolder, find_run, new_run
-from fedsieve.runtimes.flower.control import FINISHED, ONLINE, Control, NodeState
-from fedsieve.runtimes.flower.engine import EngineError
+from fedsieve.transport.flower.control import FINISHED, ONLINE, Control, NodeState
+from fedsieve.transport.flower.engine import EngineError
 
 LOOK_SECONDS = 0.3
 ENGINE_LOOK_SECONDS = 3

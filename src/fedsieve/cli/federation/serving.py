@@ -7,14 +7,14 @@ from pathlib import Path
 from fedsieve.cli.console import err, say, warn
 from fedsieve.cli.federation.signals import ended_kindly
 from fedsieve.cli.federation.tables import read_labeled
+from fedsieve.deployment.agreement import check_address
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.keys import days_left, read_certificate
+from fedsieve.deployment.locks import only_one
+from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.runtimes.deployment.agreement import check_address
-from fedsieve.runtimes.deployment.folders import AGREEMENT, ServerFolder
-from fedsieve.runtimes.deployment.keys import days_left, read_certificate
-from fedsieve.runtimes.deployment.locks import only_one
-from fedsieve.runtimes.deployment.logs import choose_log, engine_log
-from fedsieve.runtimes.flower.control import Control, NodeState
-from fedsieve.runtimes.flower.engine import (
+from fedsieve.transport.flower.control import Control, NodeState
+from fedsieve.transport.flower.engine import (
     LOOPBACK,
     EngineError,
     EngineProcess,
@@ -22,7 +22,7 @@ from fedsieve.runtimes.flower.engine import (
     stop_left_over,
     superlink_command,
 )
-from fedsieve.runtimes.flower.server_app import FEDERATION
+from fedsieve.transport.flower.server_app import FEDERATION
 
 START_SECONDS = 60
 LOOK_SECONDS = 2

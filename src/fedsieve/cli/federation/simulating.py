@@ -15,14 +15,14 @@ from fedsieve.cli.ranking import cost_line, ranking_table
 from fedsieve.datasets import load_digits, partition
 from fedsieve.datasets.files import read_table
 from fedsieve.datasets.label_columns import label_columns
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.membership import create
+from fedsieve.deployment.runs import find_run
 from fedsieve.errors import ParameterError, ProtocolError, extra_needed
 from fedsieve.kernels import thread_count
 from fedsieve.protocol import Labeled
 from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
-from fedsieve.runtimes.deployment.agreement import parse_agreement
-from fedsieve.runtimes.deployment.agreement_text import agreement_text
-from fedsieve.runtimes.deployment.founding import found
-from fedsieve.runtimes.deployment.runs import find_run
 
 ADDRESS = "127.0.0.1:9443"  # nobody listens: a simulation has no network
 LABELED = 0.2
@@ -44,13 +44,13 @@ def simulate(
         text, own, parts = _files(names, labeled, labels, rows, seed)
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
-        folder = found(Path(place) / "federation", text, names, ADDRESS)
+        folder = create(Path(place) / "federation", text, names, ADDRESS)
         folder.write_labeled(own.X, own.Y)
         features = folder.agreement().plan.features
         for name, part in zip(names, parts, strict=True):
             folder.site(name).write_rows(features, part)
         say(f"{n_clients} virtual sites with {min(map(len, parts))} to {max(map(len, parts))} rows each.")
-        from fedsieve.runtimes.flower import simulation  # loads Ray
+        from fedsieve.transport.flower import simulation  # loads Ray
 
         start = time.monotonic()
         simulation.simulate(folder, thread_count())

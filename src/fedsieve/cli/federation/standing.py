@@ -9,11 +9,11 @@ from rich.table import Table
 
 from fedsieve.cli.console import out, say, size
 from fedsieve.cli.progress import PHASES
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.errors import DataError
-from fedsieve.runtimes.deployment.folders import ServerFolder
-from fedsieve.runtimes.deployment.runs import RunFolder, find_run
-from fedsieve.runtimes.flower.control import Control, NodeState
-from fedsieve.runtimes.flower.engine import EngineError
+from fedsieve.transport.flower.control import Control, NodeState
+from fedsieve.transport.flower.engine import EngineError
 
 
 def status(path: Path) -> None:

@@ -9,10 +9,10 @@ from fedsieve.arrays import Float
 from fedsieve.cli.console import say
 from fedsieve.datasets.files import numeric_columns, read_table
 from fedsieve.datasets.label_columns import zero_or_one
+from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, listed
 from fedsieve.protocol import Labeled
 from fedsieve.protocol.site import check_values
-from fedsieve.runtimes.deployment.agreement import Agreement
 from fedsieve.selectors.labels import read_labels
 
 

@@ -1,0 +1,110 @@
+"""A run's folder at the server: what was asked for, what happened, the replies of every round, and the result."""
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fedsieve.deployment.folders import ServerFolder, make_private, write_json
+from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.locks import holder, only_one
+from fedsieve.errors import DataError, ProtocolError
+from fedsieve.files import write_atomically
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """One run. Its id is in every log and in the result."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.path.name
+
+    def settings(self) -> dict[str, Any]:
+        """What the run was started with: its sites, those that were absent, the agreement's fingerprint."""
+        return self._read("run.json")
+
+    @contextmanager
+    def lead(self) -> Iterator[None]:
+        """Only one process leads a run at a time."""
+        with only_one(self.path / "lead.lock", ProtocolError(f"run {self.id} is led by another process already.")):
+            self.tell("started", pid=os.getpid())
+            yield
+
+    def leader(self) -> int | None:
+        """The pid of the process that leads the run now, if there is one."""
+        return holder(self.path / "lead.lock")
+
+    def tell(self, event: str, **details: Any) -> None:
+        """Add a line to the run's story; whoever follows it sees it at once."""
+        line = json.dumps({"time": time.time(), "event": event, **details}, allow_nan=False)
+        with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def events(self) -> list[dict[str, Any]]:
+        """The story so far."""
+        file = self.path / "events.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """Keep the result."""
+        write_json(self.path / "selection.json", record)
+
+    def fail(self, reason: str) -> None:
+        """Keep the reason why there is no result."""
+        write_json(self.path / "failed.json", {"reason": reason})
+
+    def result(self) -> dict[str, Any] | None:
+        """The result, if there is one."""
+        return self._read("selection.json") if (self.path / "selection.json").is_file() else None
+
+    def failure(self) -> str | None:
+        """Why the run failed, if it did."""
+        return str(self._read("failed.json")["reason"]) if (self.path / "failed.json").is_file() else None
+
+    def forget_failure(self) -> None:
+        """Before another attempt."""
+        (self.path / "failed.json").unlink(missing_ok=True)
+
+    def keep(self, number: int, content: bytes) -> None:
+        """Keep a round's replies, in one step, for the server's eyes only."""
+        folder = make_private(self.path / "rounds")
+        write_atomically(folder / f"{number:05d}", lambda file: file.write_bytes(content), mode=PRIVATE)
+
+    def kept(self, number: int) -> bytes | None:
+        """What was kept of a round."""
+        file = self.path / "rounds" / f"{number:05d}"
+        return file.read_bytes() if file.is_file() else None
+
+    def _read(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
+        return content
+
+
+def new_run(folder: ServerFolder, sites: list[str], absent: list[str]) -> RunFolder:
+    """Start a run's folder for these sites."""
+    now = time.time()
+    name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
+    run = RunFolder(make_private(folder.server / "runs" / name))
+    fingerprint = folder.agreement().fingerprint
+    write_json(run.path / "run.json", {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint})
+    return run
+
+
+def find_run(folder: ServerFolder, name: str | None = None) -> RunFolder:
+    """The run of that id, or the latest."""
+    runs = sorted(path for path in (folder.server / "runs").glob("*") if (path / "run.json").is_file())
+    chosen = [path for path in runs if name is None or path.name == name]
+    if not chosen:
+        known = f" Known: {', '.join(path.name for path in runs[-5:])}." if runs else ""
+        raise DataError(f"{folder.path}: has no run{f' {name!r}' if name else ''} yet.{known}")
+    return RunFolder(chosen[-1])

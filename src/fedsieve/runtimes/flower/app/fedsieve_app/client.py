@@ -1,5 +1,0 @@
-"""The site's side."""
-
-from fedsieve.runtimes.flower import client_app
-
-app = client_app.app

@@ -1,0 +1,118 @@
+"""Talking to the engine's control interface: who is registered and online, starting and watching a run.
+
+The interface has no login, so it must stay on loopback or behind a proxy that lets only the sites' part through.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+from cryptography.hazmat.primitives import serialization
+from flwr.cli.build import build_fab_from_disk
+from flwr.common.serde import user_config_to_proto
+from flwr.proto import control_pb2
+from flwr.proto.fab_pb2 import Fab
+from flwr.supercore.control.control_http_client import ControlHttpClient
+from flwr.supercore.interceptors import RuntimeVersionHttpInterceptor
+
+from fedsieve.deployment.agreement import check_address
+from fedsieve.deployment.folders import ServerFolder, write_json
+from fedsieve.deployment.keys import PublicKey
+from fedsieve.transport.flower.engine import LOOPBACK, EngineError
+from fedsieve.transport.flower.guard import APP
+
+ONLINE, UNREGISTERED, FINISHED = "online", "unregistered", "finished"  # the engine's words
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """A registered node: the engine's number for it, and whether it is there."""
+
+    node: int
+    status: str
+
+
+class Control:
+    """A connection to the control interface of a federation's own server."""
+
+    def __init__(self, folder: ServerFolder) -> None:
+        agreement = folder.agreement()
+        _, port = check_address(agreement.address)
+        self._folder, self._sites = folder, agreement.sites
+        self._client = ControlHttpClient.from_server_address(
+            f"{LOOPBACK}:{port}",
+            insecure=False,
+            root_certificates=(folder.server / "ca.crt").read_bytes(),
+            interceptors=[RuntimeVersionHttpInterceptor(component_name="flwr CLI")],
+        )
+
+    def nodes(self) -> dict[str, NodeState]:
+        """The state of each site that is registered, found by its key."""
+        wanted = {_pem(key): name for name, key in self._folder.public_keys(self._sites).items()}
+        found = {}
+        for node in self._listed():
+            if node.public_key in wanted:
+                found[wanted[node.public_key]] = NodeState(node.node_id, node.status)
+        return found
+
+    def register(self) -> dict[str, NodeState]:
+        """Make the engine know exactly the keys in the server's folder; keeps the numbers for the server's process."""
+        wanted = {_pem(key) for key in self._folder.public_keys(self._sites).values()}
+        known = {node.public_key: node.node_id for node in self._listed()}
+        for key, node_id in known.items():
+            if key not in wanted:
+                self._call("UnregisterNode", control_pb2.UnregisterNodeRequest(node_id=node_id))
+        for name, key in self._folder.public_keys(self._sites).items():
+            if _pem(key) not in known:
+                self._call("RegisterNode", control_pb2.RegisterNodeRequest(public_key=_pem(key), name=name))
+        nodes = self.nodes()
+        write_json(self._folder.server / "nodes.json", {name: {"node": state.node} for name, state in nodes.items()})
+        return nodes
+
+    def start(self, run: str, app: Path = APP) -> int:
+        """Let the engine start a run's server process; returns the engine's number for it."""
+        fab = Fab(content=build_fab_from_disk(app))
+        config = user_config_to_proto({"run": run})
+        answer = self._call("StartRun", control_pb2.StartRunRequest(fab=fab, override_config=config))
+        if not answer.HasField("run_id"):
+            raise EngineError("the engine did not start the run; see the server's log.")
+        return int(answer.run_id)
+
+    def run_state(self, number: int) -> tuple[str, str]:
+        """The engine's status of a run, and its details."""
+        answer = self._call("ListRuns", control_pb2.ListRunsRequest(run_id=number))
+        status = answer.run_dict[number].status
+        return str(status.status), str(status.details)
+
+    def stop(self, number: int) -> None:
+        """End a run's server process."""
+        self._call("StopRun", control_pb2.StopRunRequest(run_id=number))
+
+    def _listed(self) -> list[Any]:
+        answer = self._call("ListNodes", control_pb2.ListNodesRequest())
+        return [node for node in answer.nodes_info if node.status != UNREGISTERED]
+
+    def _call(self, method: str, request: Any) -> Any:
+        try:
+            return getattr(self._client, method)(request)
+        except httpx.TransportError as error:
+            raise EngineError(
+                f"the server of {self._folder.path} does not answer ({type(error).__name__}). "
+                f"Is it running? fedsieve federation serve {self._folder.path} --labeled FILE"
+            ) from None
+        except httpx.HTTPStatusError as error:
+            raise EngineError(f"the engine refused {method}: {error.response.text[:300]}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+
+def _pem(key: PublicKey) -> bytes:
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -1,0 +1,120 @@
+"""The ServerApp: one run of the protocol over a Grid, checkpointed after every round, its result sent to all sites."""
+
+import json
+import os
+import traceback
+import zlib
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from flwr.app import Context
+from flwr.serverapp import Grid, ServerApp
+
+from fedsieve.deployment.agreement import Agreement
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.logs import open_log
+from fedsieve.deployment.runs import RunFolder, find_run, new_run
+from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
+from fedsieve.transport.checkpoint import Checkpointed
+from fedsieve.transport.envelope import Envelope
+from fedsieve.transport.exchange import Outcome, drive
+from fedsieve.transport.flower.grid_exchange import Post, introduce, post_for
+from fedsieve.transport.flower.parcels import RESULT
+from fedsieve.transport.record import selection_record
+
+FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
+DELIVERY_SECONDS = 60
+GRACE_SECONDS = 90  # after the server's process died, the engine takes about 50 s to free its nodes
+
+app = ServerApp()
+
+
+@app.main()
+def main(grid: Grid, context: Context) -> None:
+    """What the engine starts: the run that the configuration names, or a new one with all sites."""
+    place = context.run_config.get("federation") or os.environ.get(FEDERATION)
+    if not place:
+        raise DataError(f"no federation's folder given: set the run's 'federation' or the variable {FEDERATION}.")
+    folder = ServerFolder(Path(str(place)))
+    name = str(context.run_config.get("run") or "")
+    run = find_run(folder, name) if name else new_run(folder, list(folder.agreement().sites), [])
+    conduct(grid, folder, run, engine_run=context.run_id)
+
+
+def conduct(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int = 0) -> None:
+    """Lead a run to its end, from wherever it stopped; the result or the reason for none is left in its folder."""
+    log = open_log(folder.server, run.id, "server")
+
+    def tell(event: str, **details: Any) -> None:
+        run.tell(event, **details)
+        log.info("%s %s", event, json.dumps(details))
+
+    log.info("this is the engine's run %d", engine_run)
+    if run.leader() is not None:
+        log.warning("run %s is led by another process already; this one ends", run.id)
+        return
+    with run.lead():
+        try:
+            _conduct(grid, folder, run, tell)
+        except FedSieveError as error:
+            tell("failed", reason=str(error))
+            run.fail(str(error))
+        except Exception as error:  # its text could hold data, so only its kind and place are told
+            log.error(
+                "an error of ours, %s:\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            )
+            run.fail(f"{type(error).__name__} in the server's process; see {folder.server / 'fedsieve.log'}.")
+            raise
+
+
+def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
+    agreement, settings = folder.agreement(), run.settings()
+    if settings["agreement"] != agreement.fingerprint:
+        raise DataError("the agreement changed since the run was started. Start a new run.")
+    post = post_for(grid, folder, run.id, tell)
+    post.nodes = post.nodes or introduce(post)
+    unknown = [name for name in settings["sites"] if name not in post.nodes]
+    if unknown:
+        raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
+    if sum(event["event"] == "started" for event in run.events()) > 1:
+        post.grace_seconds = GRACE_SECONDS
+    exchange = Checkpointed(post.ask, run)
+    outcome = drive(agreement.plan, folder.labeled(), tuple(settings["sites"]), exchange)
+    record = _record(agreement, outcome, run, settings, exchange.n_repeated)
+    run.finish(record)
+    _deliver(post, record, tell)
+    tell("finished", dropped=record["dropped"])
+
+
+def _record(
+    agreement: Agreement, outcome: Outcome, run: RunFolder, settings: dict[str, Any], n_repeated: int
+) -> dict[str, Any]:
+    """The record of `fedsieve select`, and what only a network adds to it."""
+    told = (event["site"] for event in run.events() if event["event"] == "refused")
+    refused = Counter(site for site in told if site in settings["sites"])
+    refused.update(site for site in outcome.selection.dropped if site not in refused)
+    federation = {
+        "run": run.id,
+        "name": agreement.name,
+        "agreement": agreement.fingerprint,
+        "sites": settings["sites"],
+        "absent": settings["absent"],
+        "refused_replies": dict(refused),
+        "rounds_from_checkpoint": n_repeated,
+        "engine": f"flwr {version('flwr')}",
+    }
+    return selection_record(agreement.plan, outcome, list(agreement.labels), federation=federation)
+
+
+def _deliver(post: Post, record: dict[str, Any], tell: Any) -> None:
+    """Each site that took part gets the result."""
+    post.timeout_seconds = min(post.timeout_seconds, DELIVERY_SECONDS)
+    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    last = max(entry["round"] for entry in record["transcript"]) + 1
+    nodes = {name: post.nodes[name] for name in record["n_rows"]}
+    tell("delivery", sites=list(nodes))
+    for site, reply in post.send(RESULT, last, nodes, zlib.compress(text.encode())).items():
+        taken = isinstance(reply, Envelope) and not reply.payload  # else it says why not
+        tell("delivered" if taken else "not delivered", site=site)

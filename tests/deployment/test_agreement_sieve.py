@@ -1,0 +1,139 @@
+"""An agreement on Sieve: its parameters, groups and codes are written, read again, and part of the fingerprint."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.errors import ParameterError
+from fedsieve.protocol import SievePlan
+from fedsieve.protocol import messages as m
+
+FEATURES = ["f0", "color", 'quote"d', "größe", "[groups]", "two\nlines"]
+PARAMETERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "n_features_to_select": st.integers(1, 3) | st.just("auto"),
+        "ridge": st.floats(1e-6, 1e6),
+        "n_trees": st.integers(1, 999),
+        "n_bootstraps": st.integers(0, 99),
+        "screen": st.integers(2, 10**6),
+        "seed": st.integers(0, 2**31),
+    },
+)
+
+
+def text(features=tuple(FEATURES), **sections):
+    return agreement_text("fed", "h:1", ["a", "b"], list(features), ["y", "z"], method="Sieve", **sections)
+
+
+def plain(plan):
+    """All values of a plan, lists as tuples."""
+    values = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
+    return {**values, "groups": tuple(map(tuple, plan.groups))}
+
+
+@st.composite
+def some_groups(draw):
+    """Groups that do not overlap, of one feature or more."""
+    drawn = draw(st.lists(st.sampled_from(FEATURES), unique=True, max_size=4))
+    cut = draw(st.integers(0, len(drawn)))
+    return [part for part in (drawn[:cut], drawn[cut:]) if part]
+
+
+@given(PARAMETERS, some_groups(), st.lists(st.sampled_from(FEATURES), unique=True, max_size=3))
+def test_what_is_written_is_read_again(chosen, groups, nominal):
+    rounds = {"min_clients": 3, "max_sites_per_client": 2}
+    written = text(nominal=nominal, parameters={**chosen, "groups": groups}, rounds=rounds, privacy={"min_rows": 7})
+    read = parse_agreement(written)
+    meant = SievePlan(tuple(FEATURES), nominal=tuple(nominal), groups=groups, on_bad_client="drop", **rounds, **chosen)
+    assert type(read.plan) is SievePlan
+    assert plain(read.plan) == plain(meant)
+    assert (read.labels, read.min_rows, read.policy.plan) == (("y", "z"), 7, read.plan)
+    assert list(read.plan.unit_of) == list(meant.unit_of)
+
+
+def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
+    assert plain(parse_agreement(text()).plan) == plain(SievePlan(tuple(FEATURES), on_bad_client="drop"))
+
+
+def test_a_site_answers_what_the_file_says():
+    assert parse_agreement(text()).policy.kinds == (m.AskRanges, m.AskScaledCovariances)
+    kinds = parse_agreement(text(nominal=["color"])).policy.kinds
+    assert kinds == (m.AskRanges, m.AskProjections, m.AskScaledCovariances)
+
+
+def test_the_labels_stay_with_the_server_and_codes_are_told():
+    written = text(nominal=["color"])
+    assert 'labels = ["y", "z"]  # in the server\'s labeled table only' in written
+    assert 'nominal = ["color"]  # features whose values are codes' in written
+    assert "ranges" not in written
+    assert "missing" not in written
+
+
+BASE = text(["f0", "f1", "f2"], nominal=["f1"], parameters={"n_features_to_select": "auto", "groups": [["f0", "f2"]]})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('n_features_to_select = "auto"', "n_features_to_select = 2"),
+        ('n_features_to_select = "auto"\n', ""),
+        ('groups = [["f0", "f2"]]', 'groups = [["f0"], ["f2"]]'),
+        ('groups = [["f0", "f2"]]', "groups = []"),
+        ('nominal = ["f1"]', "nominal = []"),
+        ("ridge = 0.3", "ridge = 0.31"),
+        ("n_trees = 200", "n_trees = 201"),
+        ("n_bootstraps = 20", "n_bootstraps = 0"),
+        ("screen = 2000", "screen = 1999"),
+        ("seed = 0", "seed = 1"),
+        ("min_rows = 10", "min_rows = 11"),
+    ],
+)
+def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves_a_site(old, new):
+    assert BASE.count(old) == 1
+    assert parse_agreement(BASE.replace(old, new)).fingerprint != parse_agreement(BASE).fingerprint
+
+
+@pytest.mark.parametrize("line", ["ridge = 0.3\n", "n_trees = 200\n", "screen = 2000\n", "seed = 0\n"])
+def test_a_value_that_is_left_out_counts_as_its_default(line):
+    assert BASE.count(line) == 1
+    assert parse_agreement(BASE.replace(line, "")).fingerprint == parse_agreement(BASE).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"groups": ["f0", "color"]}, "Sieve: groups must be lists of features; got ['f0', 'color']."),
+        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occur twice."),
+        ({"groups": [["height"]]}, "Sieve: groups name no such feature: 'height'."),
+        ({"groups": [[]]}, "Sieve: a group needs at least one feature; got an empty one."),
+        (
+            {"groups": [["f0", "color"]], "n_features_to_select": 6},
+            "Sieve: n_features_to_select must be a whole number in [1, groups=5]; got 6.",
+        ),
+        (
+            {"n_features_to_select": "all"},
+            "Sieve: n_features_to_select must be a whole number in [1, n_features=6]; got 'all'.",
+        ),
+        ({"ridge": 0.0}, "Sieve: ridge must be above 0 and at most 1e6; got 0.0."),
+        ({"missing": "unrelated"}, "[parameters] has unknown 'missing'."),
+        ({"lam": 1.2}, "[parameters] has unknown 'lam'."),
+        ({"nominal": ["f0"]}, "[parameters] has unknown 'nominal'."),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_named(parameters, said):
+    with pytest.raises(ParameterError) as refused:
+        parse_agreement(text(parameters=parameters))
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("ranges", ["local", {"f0": (0.0, 1.0)}])
+def test_sieve_needs_federated_ranges(ranges):
+    with pytest.raises(ParameterError) as refused:
+        parse_agreement(text(ranges=ranges))
+    assert str(refused.value) == f"[columns] ranges: Sieve knows federated ranges only; got {ranges!r}."

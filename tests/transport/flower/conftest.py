@@ -1,0 +1,50 @@
+"""Federations in a temporary folder; keys are made once and copied."""
+
+import logging
+import shutil
+
+import pytest
+
+from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.membership import create
+from fedsieve.transport.flower import grid_exchange
+from protocol.federation import example
+from transport.flower.consortium import ADDRESS, LABELS, Consortium
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture(scope="session")
+def founded(tmp_path_factory):
+    case = example()
+    text = agreement_text("fed", ADDRESS, list(case.clients), list(case.features), LABELS)
+    return create(tmp_path_factory.mktemp("founded") / "fed", text, list(case.clients), ADDRESS).path
+
+
+@pytest.fixture
+def consortium(founded, tmp_path, monkeypatch):
+    """Three sites that agreed on the defaults; `agree` changes that. Nobody really waits for a silent site."""
+    monkeypatch.setattr(grid_exchange, "time", Clock())
+    monkeypatch.setattr(grid_exchange, "POLL_SECONDS", 10)
+    shutil.copytree(founded, tmp_path / "fed")
+    made = Consortium(example(), ServerFolder(tmp_path / "fed"))
+    made.agree()
+    yield made
+    for name, logger in list(logging.Logger.manager.loggerDict.items()):
+        if name.startswith("fedsieve.") and isinstance(logger, logging.Logger):
+            logger.propagate = True  # else pytest adds a handler of its own to it
+            for handler in list(logger.handlers):
+                handler.close()
+                logger.removeHandler(handler)

@@ -1,0 +1,155 @@
+"""A site that is lost in any way and any round is left out, and the others' result is as if it had never been there."""
+
+import pytest
+from flwr.app import ConfigRecord, MetricRecord, RecordDict
+
+from fedsieve.transport.flower import grid_exchange
+from fedsieve.transport.flower.parcels import FIELD, RECORD, wrap
+from transport.flower.consortium import content, engine_error, is_silent, raises, refusals, sabotage
+
+PLACES = [
+    ("statistics", "AskRanges", 1),
+    ("statistics", "AskMoments", 1),
+    ("statistics", "AskPairSums", 1),
+    ("matrices", "AskRelations", 1),
+    ("vectors", "AskProducts", 1),
+    ("vectors", "AskProducts", 2),
+    ("vectors", "AskProducts", 4),
+]
+LOSSES = {
+    "raises": (raises, "its process failed (the engine's code 2)"),
+    "is silent": (is_silent, "did not answer within 300 s"),
+    "no heartbeat": (engine_error(5), "its node is gone, no heartbeat (the engine's code 5)"),
+    "process died": (engine_error(8), "its process died (the engine's code 8)"),
+    "unknown engine error": (engine_error(77), "was lost (the engine's code 77)"),
+    "empty": (content(RecordDict()), "a message of another app than ours"),
+    "garbage": (content(wrap(b"\x00garbage\xff" * 99)), "these bytes are no envelope of version FSE1"),
+    "no bytes at all": (content(wrap(b"")), "these bytes are no envelope of version FSE1"),
+    "other record": (content(RecordDict({"x": ConfigRecord({FIELD: b""})})), "a message of another app than ours"),
+    "other field": (content(RecordDict({RECORD: ConfigRecord({"x": b""})})), "a message of another app than ours"),
+    "one record more": (
+        content(RecordDict({RECORD: ConfigRecord({FIELD: b""}), "x": MetricRecord({"a": 1})})),
+        "a message of another app than ours",
+    ),
+    "other kind of record": (content(RecordDict({RECORD: MetricRecord({FIELD: 1})})), "of another app than ours"),
+    "text": (content(RecordDict({RECORD: ConfigRecord({FIELD: "text"})})), "whose content is str, no bytes"),
+    "list": (content(RecordDict({RECORD: ConfigRecord({FIELD: [b"a", b"b"]})})), "whose content is list, no bytes"),
+}
+FAST = {"tol": 1e-3}
+
+
+def assert_left_out(consortium, run, said, site="site-1"):
+    record, expected = run.result(), consortium.expected(without=(site,))
+    assert run.failure() is None
+    for part in ("scores", "order", "selected", "relevance", "radius", "n_rows", "n_iter", "residual"):
+        assert record[part] == expected[part]
+    assert list(record["dropped"]) == [site]
+    assert said in record["dropped"][site]
+    assert record["federation"]["refused_replies"] == {site: 1}
+    assert record["federation"]["sites"] == ["site-0", "site-1", "site-2"]
+    assert not (consortium.folder.site(site).results / run.id).exists()
+    assert "Traceback" not in consortium.logs()
+
+
+@pytest.mark.parametrize("loss", ["raises", "is silent", "no heartbeat", "process died", "garbage", "text"])
+@pytest.mark.parametrize(("wire", "kind", "nth"), PLACES)
+def test_a_site_lost_in_any_round_is_left_out(consortium, wire, kind, nth, loss):
+    consortium.agree(parameters={"wire": wire, **FAST})
+    act, said = LOSSES[loss]
+    sabotage(consortium, "site-1", kind, act, nth)
+    assert_left_out(consortium, consortium.lead(), said)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_of_any_kind_is_told_for_what_it_is(consortium, loss):
+    act, said = LOSSES[loss]
+    sabotage(consortium, "site-1", "AskPairSums", act)
+    run = consortium.lead()
+    assert_left_out(consortium, run, said)
+    (event,) = refusals(run)
+    assert (event["site"], event["round"]) == ("site-1", 3)
+    assert said in event["reason"]
+
+
+@pytest.mark.parametrize("lost", ["site-0", "site-2"])
+def test_any_site_may_be_the_one_that_is_lost(consortium, lost):
+    sabotage(consortium, lost, "AskMoments", raises)
+    assert_left_out(consortium, consortium.lead(), "its process failed", lost)
+
+
+@pytest.mark.parametrize("seconds", [1, 40])
+def test_a_silent_site_costs_its_time_once_and_no_more(consortium, seconds):
+    consortium.agree(rounds={"timeout_seconds": seconds})
+    sabotage(consortium, "site-1", "AskMoments", is_silent)
+    run = consortium.lead()
+    assert seconds <= grid_exchange.time.now <= seconds + grid_exchange.POLL_SECONDS
+    assert_left_out(consortium, run, f"did not answer within {seconds} s")
+
+
+def test_too_few_sites_end_the_run_with_all_losses_named(consortium):
+    sabotage(consortium, "site-0", "AskRanges", raises)
+    sabotage(consortium, "site-2", "AskPairSums", engine_error(5))
+    run = consortium.lead()
+    assert run.result() is None
+    assert "1 client left, at least 2 needed" in run.failure()
+    assert "'site-0': its process failed" in run.failure()
+    assert "'site-2': its node is gone" in run.failure()
+    assert run.events()[-1] == {**run.events()[-1], "event": "failed", "reason": run.failure()}
+    assert not list(consortium.folder.path.rglob("selection.json"))
+
+
+def test_sites_that_are_lost_in_one_round_are_all_named(consortium):
+    sabotage(consortium, "site-0", "AskMoments", raises)
+    sabotage(consortium, "site-2", "AskMoments", is_silent)
+    failure = consortium.lead().failure()
+    assert "'site-0': its process failed" in failure
+    assert "'site-2': did not answer within 300 s" in failure
+
+
+def test_the_number_of_sites_that_must_remain_is_the_agreed_one(consortium):
+    consortium.agree(rounds={"min_clients": 3})
+    sabotage(consortium, "site-1", "AskRanges", raises)
+    assert "2 client left, at least 3 needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
+
+
+@pytest.mark.parametrize("loss", ["raises", "is silent", "garbage"])
+def test_a_federation_may_agree_to_end_with_the_first_loss(consortium, loss):
+    consortium.agree(rounds={"on_bad_client": "raise"})
+    act, said = LOSSES[loss]
+    sabotage(consortium, "site-1", "AskMoments", act)
+    run = consortium.lead()
+    assert run.result() is None
+    assert run.failure().startswith("client 'site-1': ")
+    assert said in run.failure()
+
+
+def test_a_run_that_failed_may_be_tried_again_and_does_not_ask_the_lost_again(consortium):
+    consortium.agree(rounds={"min_clients": 3})
+    honest = consortium.nodes["site-1"]
+    sabotage(consortium, "site-1", "AskPairSums", raises)
+    run = consortium.lead()
+    consortium.nodes["site-1"] = honest
+    run.forget_failure()
+    consortium.lead(run)
+    assert "'site-1': its process failed" in run.failure()
+
+
+def test_a_site_that_is_lost_before_the_result_is_delivered_is_told_apart(consortium):
+    honest = consortium.nodes["site-1"]
+    consortium.nodes["site-1"] = lambda message: (
+        None if message.metadata.message_type == "query.result" else honest(message)
+    )
+    run = consortium.lead()
+    assert run.result()["dropped"] == {}
+    assert {event["site"]: event["event"] for event in run.events() if "delivered" in event["event"]} == {
+        "site-0": "delivered",
+        "site-1": "not delivered",
+        "site-2": "delivered",
+    }
+
+
+def test_a_site_that_cannot_keep_the_result_is_not_said_to_have_it(consortium):
+    consortium.folder.site("site-1").results.write_text("a file where the folder should be")
+    run = consortium.lead()
+    assert {"event": "delivered", "site": "site-1"}.items() not in [event.items() for event in run.events()]
+    assert not [event for event in run.events() if event["event"] == "delivered" and event["site"] == "site-1"]

@@ -1,0 +1,127 @@
+"""What a site does when the server itself asks for more than was agreed on, or is not the server."""
+
+import stat
+import zlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.deployment.keys import new_key
+from fedsieve.protocol import Ask
+from fedsieve.protocol import messages as m
+from fedsieve.transport.codec import encode
+from fedsieve.transport.flower import client_app
+from fedsieve.transport.flower.local_grid import LocalGrid
+from fedsieve.transport.flower.parcels import RESULT, STEP
+
+RUN = "20260101-000000-abcdef"
+
+
+def columns(consortium, *more):
+    return m.Columns((*consortium.case.features, *more), (), "error")
+
+
+def answers(consortium, request, post=None):
+    asked = (post or consortium.post(RUN)).ask(Ask(1, tuple(consortium.case.clients), request))
+    return {answer.reply.reason if isinstance(answer.reply, m.Refusal) else "" for answer in asked.values()}
+
+
+def test_what_was_agreed_on_is_answered(consortium):
+    assert answers(consortium, m.AskRanges(columns(consortium))) == {""}
+
+
+def test_a_request_that_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium):
+    d = len(consortium.case.features)
+    relation = m.Relation(columns(consortium), m.Scaling(None, None), np.ones(d), "distance")
+    (said,) = answers(consortium, m.AskRelations(relation))
+    assert "was asked AskRelations, which was not agreed on; agreed: AskRanges, AskMoments, AskPairSums." in said
+
+
+def test_other_columns_are_refused_though_the_operator_signed_it(consortium):
+    (said,) = answers(consortium, m.AskRanges(columns(consortium, "diagnosis")))
+    assert "columns that were not agreed on: 'diagnosis'" in said
+
+
+def test_a_site_with_too_few_rows_refuses_and_is_left_out(consortium):
+    consortium.agree(privacy={"min_rows": 11})  # site-0 has 10
+    record = consortium.lead().result()
+    assert "has 10 rows, the agreement asks for 11 (min_rows)" in record["dropped"]["site-0"]
+    assert record["scores"] == consortium.expected(without=("site-0",))["scores"]
+
+
+def test_a_site_whose_agreement_changed_since_it_consented_answers_nothing(consortium):
+    for path in (consortium.folder.path, *(consortium.folder.site(name).path for name in consortium.case.clients)):
+        file = path / AGREEMENT
+        file.write_text(file.read_text().replace("min_rows = 10", "min_rows = 2"))
+    (said,) = answers(consortium, m.AskRanges(columns(consortium)))
+    assert said == "its agreement changed since it consented. It must join again."
+
+
+def test_another_operators_request_is_not_answered(consortium):
+    post = consortium.post(RUN)
+    post.key = new_key()
+    (said,) = answers(consortium, m.AskRanges(columns(consortium)), post)
+    assert said == "its process failed (the engine's code 2)."
+
+
+def test_a_request_for_another_site_is_refused(consortium):
+    post = consortium.post(RUN)
+    post.grid = LocalGrid({1: consortium.nodes["site-1"]})
+    (reply,) = post.ask(Ask(1, ("site-0",), m.AskRanges(columns(consortium)))).values()
+    assert "signed as 'site-1', but its key is registered for 'site-0'" in reply.reply.reason
+    log = (consortium.folder.site("site-1").path / "fedsieve.log").read_text()
+    assert "refused: is addressed to 'site-0', not to 'site-1'." in log
+
+
+@pytest.mark.parametrize("payload", [b"", b"garbage", encode(m.Refusal("a reply"))])
+def test_what_is_no_request_is_refused(consortium, payload):
+    post = consortium.post(RUN)
+    for envelope in post.send(STEP, 1, post.nodes, payload).values():
+        assert envelope.payload.startswith(b"FSV1")
+        assert b"Refusal" in envelope.payload
+
+
+def test_a_product_before_its_relation_is_refused(consortium):
+    consortium.agree(parameters={"wire": "vectors"})
+    (said,) = answers(consortium, m.AskProducts(None, np.ones(6)))
+    assert "asked for a product before the relation was given" in said
+
+
+def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(consortium):
+    consortium.agree(parameters={"wire": "vectors", "tol": 1e-2})
+    runs = [consortium.lead(), consortium.lead()]
+    files = sorted(consortium.folder.site("site-0").prepared.glob("sums-*"))
+    assert [file.name for file in files] == sorted(f"sums-{run.id}.npy" for run in runs)
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    assert stat.S_IMODE((consortium.folder.site("site-0").results / runs[0].id).stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("run", ["../../escaped", "..", "{tmp}/absolute"])
+def test_a_result_is_written_nowhere_but_in_the_sites_results(consortium, run, tmp_path):
+    post = consortium.post(run.format(tmp=tmp_path))
+    before = set(tmp_path.rglob("selection.json"))
+    post.send(RESULT, 9, post.nodes, zlib.compress(b"{}"))
+    places = {folder.resolve() for folder in consortium.folder.sites.glob("*/results")}
+    written = set(tmp_path.rglob("selection.json")) - before
+    assert all(
+        any(place in file.resolve().parents and place != file.resolve().parent for place in places) for file in written
+    )
+
+
+def test_the_sites_key_must_be_its_own_to_answer(consortium):
+    (consortium.folder.site("site-1").path / "site.key").chmod(0o644)
+    run = consortium.lead()
+    assert run.failure() == "no node of 'site-1' is there. Have they joined?"
+
+
+def test_a_process_finds_its_folder_by_configuration_environment_or_number(consortium, monkeypatch):
+    context, sites = SimpleNamespace(node_config={}), consortium.folder.sites
+    monkeypatch.setenv(client_app.SITES, str(sites))
+    context.node_config = {"partition-id": 2}
+    assert client_app.site_folder(context).name == "site-2"  # the tars beside the folders do not count
+    monkeypatch.setenv(client_app.SITE, str(sites / "site-1"))
+    assert client_app.site_folder(context).name == "site-1"
+    context.node_config = {"site": str(sites / "site-0")}
+    assert client_app.site_folder(context).name == "site-0"

@@ -1,0 +1,121 @@
+"""Random damage to encoded messages, and one or more messages of every kind to damage."""
+
+import hashlib
+from collections.abc import Callable
+
+import numpy as np
+
+from fedsieve.protocol import messages as m
+from fedsieve.transport.codec import DIGEST, LENGTH, MAGIC
+
+NAMES = ("age", "", "größe", "体重", "🦠", 'quote"and\\slash', "\n")
+
+
+def examples() -> dict[str, list[m.Message]]:
+    """Messages of every kind by its name; with fields that are `None`, empty names and names in other scripts."""
+    d, values = len(NAMES), np.linspace(-1, 1, len(NAMES))
+    columns, none = m.Columns(NAMES, NAMES[:2], "unrelated"), m.Columns((), (), "error")
+    scaling, own = m.Scaling(values, values + 1), m.Scaling(None, None)
+    spec, bare = m.Relation(columns, scaling, values**2, "distance"), m.Relation(none, own, np.empty(0), "similarity")
+    found = [
+        *(m.AskRanges(some) for some in (columns, none)),
+        *(m.AskMoments(some, scale) for some, scale in ((columns, scaling), (none, own))),
+        *(ask(relation) for ask in (m.AskRelations, m.AskPairSums) for relation in (spec, bare)),
+        *(m.AskProducts(relation, values) for relation in (spec, None)),
+        *(m.AskInformation(some, NAMES[:2], scale, 3) for some, scale in ((columns, scaling), (none, own))),
+        *(m.AskCovariances(some, names) for some, names in ((columns, NAMES), (none, ()))),
+        m.AskPartialCorrelations(columns, NAMES[:2], np.arange(3), np.arange(3) + 1, np.arange(6).reshape(3, 2)),
+        m.AskPartialCorrelations(none, (), np.arange(0), np.arange(0), np.empty((0, 0), dtype=np.int64)),
+        *(m.AskScaledCovariances(some, scale) for some, scale in ((columns, scaling), (none, own))),
+        m.AskProjections(columns, scaling, np.outer(values, [1.0, -0.5])),
+        m.AskProjections(none, own, np.empty((0, 0))),
+        m.Ranges(9, NAMES, np.where(values < 0, np.inf, values), np.where(values < 0, -np.inf, values)),
+        m.Moments(9, NAMES, np.arange(d), values, values**2, 3),
+        m.Relations(3, NAMES, np.ones((d, 3, 3))),
+        m.PairSums(9, NAMES, np.arange(d * (d + 1) / 2)),
+        m.PairSums(9, (), np.empty(0)),
+        m.Products(9, values),
+        m.Information(9, NAMES, NAMES[:2], np.outer(values, [0.5, 1]), np.arange(d * (d - 1) / 2)),
+        m.Covariances(9, NAMES, NAMES[:2], np.arange(d + 2.0), np.linspace(-1, 1, (d + 2) * (d + 3) // 2)),
+        m.PartialCorrelations(9, np.where(values > 0, np.nan, values)),
+        m.PartialCorrelations(9, np.empty(0)),
+        m.Projections(9, NAMES, values, values**2, np.array([0.5, -0.5]), np.outer(values, [1.0, -0.5])),
+        m.Projections(9, (), np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0))),
+        *(m.Refusal(reason) for reason in ("the disk is on fire", "", "größer als 体 🦠")),
+    ]
+    return {kind.__name__: [message for message in found if type(message) is kind] for kind in m.MESSAGES}
+
+
+def sealed(body: bytes) -> bytes:
+    """The bytes with the digest that makes them look untouched."""
+    return body + hashlib.sha256(body).digest()
+
+
+def mutated(name: str, data: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    """`data` changed in the named way, never into itself or into `other`, which is a message too."""
+    changed = MUTATIONS[name](data, other, rng)
+    while changed in (data, other):
+        position = int(rng.integers(len(data)))
+        changed = data[:position] + bytes([data[position] ^ int(rng.integers(1, 256))]) + data[position + 1 :]
+    return changed
+
+
+def _cuts(data: bytes, rng: np.random.Generator, n_cuts: int) -> list[int]:
+    return sorted(int(cut) for cut in rng.integers(0, len(data) + 1, n_cuts))
+
+
+def _bits(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    for place in rng.integers(0, 8 * len(data), int(rng.integers(1, 9))):
+        changed[place // 8] ^= 1 << (place % 8)
+    return bytes(changed)
+
+
+def _overwritten(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    a, b = _cuts(data, rng, 2)
+    return data[:a] + rng.bytes(b - a) + data[b:]
+
+
+def _cut_out(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    a, b = _cuts(data, rng, 2)
+    return data[:a] + data[b:]
+
+
+def _inserted(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    (a,) = _cuts(data, rng, 1)
+    return data[:a] + rng.bytes(int(rng.integers(1, 40))) + data[a:]
+
+
+def _swapped(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    a, b, c, d = _cuts(data, rng, 4)
+    return data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
+
+
+def _spliced(data: bytes, other: bytes, rng: np.random.Generator) -> bytes:
+    return data[: _cuts(data, rng, 1)[0]] + other[_cuts(other, rng, 1)[0] :]
+
+
+def _other_version(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    """Sealed again, so that only the version tells it apart."""
+    return sealed(rng.choice([b"FSV0", b"FSV2", b"FSV9", b"fsv1", rng.bytes(4)]).ljust(4) + data[len(MAGIC) : -DIGEST])
+
+
+def _other_length(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
+    start = len(MAGIC)
+    return sealed(MAGIC + LENGTH.pack(int(rng.integers(2**32))) + data[start + LENGTH.size : -DIGEST])
+
+
+MUTATIONS: dict[str, Callable[[bytes, bytes, np.random.Generator], bytes]] = {
+    "bits flipped": _bits,
+    "bytes overwritten": _overwritten,
+    "end cut off": lambda data, _, rng: data[: _cuts(data, rng, 1)[0]],
+    "start cut off": lambda data, _, rng: data[_cuts(data, rng, 1)[0] :],
+    "block cut out": _cut_out,
+    "bytes inserted": _inserted,
+    "blocks swapped": _swapped,
+    "two messages in one": lambda data, other, _: data + other,
+    "head of one, tail of another": _spliced,
+    "another version, sealed": _other_version,
+    "another header length, sealed": _other_length,
+    "another's digest": lambda data, other, _: data[:-DIGEST] + other[-DIGEST:],
+}
