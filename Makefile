@@ -31,9 +31,8 @@ bench: $(READY)  ## speed, as ratios against peers in one run
 	$(BIN)/python -m benchmarks.robustness
 	$(BIN)/python -m benchmarks.federation
 
-tables: $(READY)  ## the paper's tables and figure beside ours, and Sieve's; resumes where it stopped
-	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml --jobs 2
-	$(BIN)/python -m benchmarks.quality
+tables: $(READY)  ## the paper's tables and figure beside ours, and the page about quality; resumes where it stopped
+	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml benchmarks/quality/*.toml --jobs 2
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-result build dist

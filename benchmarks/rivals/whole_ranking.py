@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from benchmarks.speed.timing import in_fresh_process
-from fedsieve.experiments.memory import peak_megabytes, reset_peak
+from fedsieve.experiments.runner import peak_megabytes, reset_peak
 
 SUPERVISED_SECONDS = {"emotions": 30.0, "cal500": 30.0, "yeast": 30.0, "enron": 120.0, "corel5k": 180.0}
 GRMFS_SECONDS = {**SUPERVISED_SECONDS, "corel5k": 600.0}

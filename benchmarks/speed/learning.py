@@ -15,7 +15,7 @@ from sklearn import metrics as peers
 
 from benchmarks.speed.timing import best_of, in_fresh_process
 from fedsieve import MLkNN, metrics
-from fedsieve.experiments.memory import peak_megabytes
+from fedsieve.experiments.runner import peak_megabytes
 
 METRICS = {
     "average_precision": peers.label_ranking_average_precision_score,

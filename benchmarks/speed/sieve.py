@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
 
 from benchmarks.speed.timing import best_of, in_fresh_process
-from fedsieve.experiments.memory import peak_megabytes
+from fedsieve.experiments.runner import peak_megabytes
 from fedsieve.kernels import thread_count, tree_importances
 
 WIDTHS = {"10": 5.0, "20000": 120.0}  # features -> seconds

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from benchmarks.speed.timing import in_fresh_process
-from fedsieve.experiments.memory import peak_megabytes
+from fedsieve.experiments.runner import peak_megabytes
 
 TARGETS = {"0/1": (5.0, 1000.0), "continuous": (60.0, None)}
 

@@ -47,6 +47,34 @@ def test_experiments_of_one_folder_share_what_they_have_in_common(fedsieve, conf
     assert (tmp_path / "out" / "records.jsonl").read_bytes().count(b"\n") == 4
 
 
+def test_a_further_classifier_keeps_what_is_there(fedsieve, config, tmp_path):
+    assert fedsieve("benchmark", config).code == 0
+    records = (tmp_path / "results" / "records.jsonl").read_bytes()
+    config.write_text(CONFIG.replace("seeds", 'classifiers = ["ML-kNN", "logistic"]\nseeds'))
+    result = fedsieve("benchmark", config)
+    assert result.code == 0, result.err
+    assert "2/2" in result.err
+    added = (tmp_path / "results" / "records.jsonl").read_bytes()
+    assert added.startswith(records)
+    assert added.count(b"\n") == 4
+    assert "## Coverage ↓, logistic, raw features" in (tmp_path / "results" / "small.md").read_text()
+
+
+def test_a_page_gets_its_tables(fedsieve, config, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("Words.\n<!-- ranks -->\n<!-- end of ranks -->\n")
+    rows = "".join(f'\n[[method]]\nname = "{name}"\n' for name in ("Sieve", "random", "all features", "FIMF"))
+    head = CONFIG.split("\n[[method]]")[0].replace('"metrics"', '"quality"\npage = "page.md"')
+    config.write_text(head.replace("seeds = [0]", "seeds = [0, 1]") + rows)
+    result = fedsieve("benchmark", config, "--out", tmp_path / "out")
+    assert result.code == 0, result.err
+    assert "| **Sieve** | 20 % | 1.00 |" in (tmp_path / "out" / "page.md").read_text()
+    assert page.read_text() == "Words.\n<!-- ranks -->\n<!-- end of ranks -->\n"
+    result = fedsieve("benchmark", config)
+    assert f"Small: {page}" in result.out
+    assert page.read_text() == (tmp_path / "out" / "page.md").read_text()
+
+
 def test_the_report_alone_computes_nothing(fedsieve, config, tmp_path):
     result = fedsieve("benchmark", config, "--report-only")
     assert result.code == 2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fedsieve import partition
 from fedsieve.errors import ParameterError
-from fedsieve.report.skew import draw_skew
+from fedsieve.report.pictures import draw_skew
 
 SPLITS = (partition.iid, partition.quantity_skew, partition.dirichlet)
 

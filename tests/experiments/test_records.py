@@ -25,6 +25,15 @@ def test_the_same_key_is_written_once(tmp_path):
     assert records.read()["a"]["value"] == 1
 
 
+def test_a_record_gains_metrics_and_keeps_what_it_said_first(tmp_path):
+    records = Records(tmp_path / "records.jsonl")
+    assert records.append({"key": "a", "k": 1, "metrics": {"one": {"x": 1}}})
+    assert not records.append({"key": "a", "k": 9, "metrics": {"one": {"x": 9}}})
+    assert records.append({"key": "a", "k": 9, "new": 2, "metrics": {"one": {"x": 9}, "two": {"x": 2}}})
+    assert records.read() == {"a": {"key": "a", "k": 1, "new": 2, "metrics": {"one": {"x": 1}, "two": {"x": 2}}}}
+    assert records.path.read_bytes().count(b"\n") == 2
+
+
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_a_crash_cut_short_is_passed_over_and_replaced(tmp_path, cut):
     records = Records(tmp_path / "records.jsonl")

@@ -1,31 +1,106 @@
-"""Many runs: resumed, not repeated, with one or more processes, and mistakes before any work."""
+"""Many trials: resumed, extended, not repeated, with one or more processes, and mistakes before any work."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
+from sklearn.preprocessing import MinMaxScaler
 
+from fedsieve.datasets import load_digits
 from fedsieve.errors import ParameterError
-from fedsieve.experiments import runner
-from fedsieve.experiments.config import Experiment, Method, Run
+from fedsieve.experiments import evaluation, runner, selection
+from fedsieve.experiments.config import Contender, Experiment, Trial, read_experiment
+from fedsieve.experiments.evaluation import CLASSIFIERS, Evaluation
 from fedsieve.experiments.records import Records
-from fedsieve.experiments.runner import compute, pending
+from fedsieve.experiments.runner import Task, compute, evaluate, peak_megabytes, pending, reset_peak
+from fedsieve.experiments.selection import deal_out
+from fedsieve.learning import MLkNN, metrics
+from fedsieve.selectors import RandomFeatures
 
+CONFIGS = sorted((Path(__file__).parents[2] / "benchmarks").glob("*/*.toml"))
+RAW, SCALED, LOGISTIC = Evaluation(scaling="raw"), Evaluation(), Evaluation("logistic", "raw")
 SMALL = Experiment(
     name="small",
     title="Small",
     kind="metrics",
     datasets=("digits",),
-    methods=(Method("all features", "all features"), Method("largest deviation", "largest deviation")),
+    contenders=(Contender("all features", "all features"), Contender("largest deviation", "largest deviation")),
     seeds=(0, 1),
     k={"digits": 10},
-    settings=(("scaling", ("raw",)), ("n_clients", 3)),
+    evaluations=(RAW,),
+    settings=(("n_clients", 3),),
 )
+TRIAL = Trial("digits", "SSFMLFS", "server", k=20, n_clients=5)
+
+
+def test_the_record_says_what_was_done_and_measured():
+    task = Task(TRIAL, (SCALED, RAW))
+    record = evaluate(task)
+    assert record["key"] == TRIAL.key()
+    assert record["trial"]["labels"] == "server"
+    assert record["k"] == len(record["selected"]) == 20
+    assert set(record["metrics"]) == {"ML-kNN, scaled, all", "ML-kNN, raw, all"}
+    assert record["bytes"]["PairSums"] > 0
+    assert sum(record["client_bytes"].values()) == sum(record["bytes"].values())
+    assert list(record["client_bytes"]) == [f"client-{i:02d}" for i in range(5)]
+    assert record["rows"]["server"] == 252
+    assert record["peak_mb"] > 1
+    assert set(record["seconds"]) == {"select", "classify"}
+    assert "fedsieve" in record["versions"]
+    again = evaluate(task)
+    assert again["metrics"] == record["metrics"]
+    assert json.loads(json.dumps(record))["metrics"] == record["metrics"]
+
+
+def test_all_features_is_ml_knn_on_the_whole_table():
+    digits, trial = load_digits(), replace(TRIAL, method="all features", labels="none")
+    rows = deal_out(trial, digits)
+    X = MinMaxScaler().fit(digits.X[rows.train]).transform(digits.X)
+    model = MLkNN().fit(X[rows.train], digits.Y[rows.train])
+    expected = metrics.average_precision(digits.Y[rows.test], model.predict_proba(X[rows.test]))
+    found = evaluate(Task(trial, (SCALED,)))["metrics"][SCALED.name]["average_precision"]
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_with_the_server_s_labels_only_the_classifier_knows_less():
+    server = Evaluation(scaling="raw", classifier_labels="server")
+    found = evaluate(Task(TRIAL, (RAW, server)))["metrics"]
+    assert found[RAW.name]["average_precision"] > found[server.name]["average_precision"]
+
+
+def test_random_features_are_the_average_of_several_draws(monkeypatch):
+    digits, trial = load_digits(), replace(TRIAL, method="random", labels="none", seed=3)
+    monkeypatch.setattr(selection, "N_RANDOM_DRAWS", 2)
+    record = evaluate(Task(trial, (RAW,)))
+    rows, values = deal_out(trial, digits), []
+    for draw in (3000, 3001):
+        chosen = RandomFeatures(20, random_state=draw).fit(digits.X[rows.train]).support_
+        model = MLkNN().fit(digits.X[rows.train][:, chosen], digits.Y[rows.train])
+        values.append(metrics.ranking_loss(digits.Y[rows.test], model.predict_proba(digits.X[rows.test][:, chosen])))
+    assert values[0] != values[1]
+    assert record["metrics"][RAW.name]["ranking_loss"] == pytest.approx(np.mean(values), abs=1e-12)
+    assert record["selected"] is None
+
+
+def test_the_peak_is_that_of_the_stretch():
+    reset_peak()
+    before = peak_megabytes()
+    block = np.ones(60_000_000 // 8)
+    during = peak_megabytes()
+    del block
+    assert 50 < during - before < 90
+    reset_peak()
+    assert peak_megabytes() < during - 40
 
 
 def test_an_interrupted_experiment_goes_on_where_it_stopped(tmp_path):
     records = Records(tmp_path / "records.jsonl")
     heard = []
 
-    def stop_after_two(record):
-        heard.append(record["key"])
+    def stop_after_two(trial):
+        heard.append(trial)
         if len(heard) == 2:
             raise KeyboardInterrupt
 
@@ -34,46 +109,81 @@ def test_an_interrupted_experiment_goes_on_where_it_stopped(tmp_path):
         compute(pending(SMALL, records), records, tell=stop_after_two)
     first = records.path.read_bytes()
     assert len(pending(SMALL, records)) == 2
-    compute(pending(SMALL, records), records, tell=lambda record: heard.append(record["key"]))
+    compute(pending(SMALL, records), records, tell=heard.append)
     assert len(heard) == len(set(heard)) == 4
     assert records.path.read_bytes().startswith(first)
     assert pending(SMALL, records) == []
+
+
+def test_a_further_classifier_computes_what_is_missing_and_no_more(tmp_path, monkeypatch):
+    records, fresh = Records(tmp_path / "records.jsonl"), Records(tmp_path / "fresh.jsonl")
+    compute(pending(SMALL, records), records)
+    first, before = records.read(), records.path.read_bytes()
+    both = replace(SMALL, evaluations=(RAW, LOGISTIC))
+    compute(pending(both, fresh), fresh)
+
+    assert [task.evaluations for task in pending(both, records)] == [(LOGISTIC,)] * 4
+    monkeypatch.setattr(runner, "select", lambda trial, *_: pytest.fail(f"selected again: {trial}"))
+    monkeypatch.setitem(CLASSIFIERS, "ML-kNN", evaluation.Classifier(lambda: pytest.fail("ML-kNN learned again")))
+    compute(pending(both, records), records)
+    assert pending(both, records) == pending(SMALL, records) == []
+    assert records.path.read_bytes().startswith(before)
+    found = records.read()
+    assert {key: record["metrics"] for key, record in found.items()} == {
+        key: record["metrics"] for key, record in fresh.read().items()
+    }
+    assert all(found[key]["seconds"] == record["seconds"] for key, record in first.items())
+
+
+def test_draws_of_random_features_are_drawn_again_for_a_further_classifier(tmp_path, monkeypatch):
+    monkeypatch.setattr(selection, "N_RANDOM_DRAWS", 2)
+    chance = replace(SMALL, contenders=(Contender("random", "random"),), seeds=(0,))
+    both = replace(chance, evaluations=(RAW, SCALED))
+    records, fresh = Records(tmp_path / "records.jsonl"), Records(tmp_path / "fresh.jsonl")
+    compute(pending(chance, records), records)
+    compute(pending(both, records), records)
+    compute(pending(both, fresh), fresh)
+    assert [r["metrics"] for r in records.read().values()] == [r["metrics"] for r in fresh.read().values()]
 
 
 def test_two_processes_give_the_same_numbers_as_one(tmp_path):
     one, two = Records(tmp_path / "one.jsonl"), Records(tmp_path / "two.jsonl")
     compute(pending(SMALL, one), one)
     compute(pending(SMALL, two), two, jobs=2)
-    metrics = [{key: record["metrics"] for key, record in records.read().items()} for records in (one, two)]
-    assert metrics[0] == metrics[1]
-
-
-def test_an_unknown_method_is_named_before_any_work(tmp_path):
-    records = Records(tmp_path / "records.jsonl")
-    with pytest.raises(ParameterError, match="no method 'magic'; there are 'Sieve', 'SSFMLFS', "):
-        compute([Run("digits", "all features"), Run("digits", "magic")], records)
-    assert not records.path.exists()
+    found = [{key: record["metrics"] for key, record in records.read().items()} for records in (one, two)]
+    assert len(found[0]) == 4
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (Run("digits", "SSFMLFS", k=65), "k of 'digits' must be at most n_features=64; got 65"),
-        (Run("digits", "SSFMLFS", n_clients=2000), "Take fewer clients"),
-        (Run("digits", "SSFMLFS", (("relatio", "x"),)), "SSFMLFS has no parameter 'relatio'"),
+        (Trial("digits", "magic", "server"), "no method 'magic'; there are 'Sieve', 'SSFMLFS', "),
+        (replace(TRIAL, k=65), "k of 'digits' must be at most n_features=64; got 65"),
+        (replace(TRIAL, n_clients=2000), "Take fewer clients"),
+        (replace(TRIAL, parameters=(("relatio", "x"),)), "SSFMLFS has no parameter 'relatio'"),
     ],
 )
-def test_a_run_that_cannot_be_done_is_found_before_any_work(tmp_path, wrong, message):
+def test_a_trial_that_cannot_be_done_is_found_before_any_work(tmp_path, wrong, message):
     records = Records(tmp_path / "records.jsonl")
     with pytest.raises(ParameterError, match=message):
-        compute([Run("digits", "all features"), wrong], records)
+        compute([Task(Trial("digits", "all features", "none"), (RAW,)), Task(wrong, (RAW,))], records)
     assert not records.path.exists()
 
 
 def test_what_another_process_wrote_in_the_meantime_is_not_computed_again(tmp_path, monkeypatch):
     records = Records(tmp_path / "records.jsonl")
-    runs = pending(SMALL, records)
-    for run in runs:
-        records.append({"key": run.key(), "metrics": {}})
-    monkeypatch.setattr(runner, "evaluate", lambda run: pytest.fail(f"computed {run}"))
-    compute(runs, records)
+    tasks = pending(SMALL, records)
+    for task in tasks:
+        records.append({"key": task.trial.key(), "metrics": {RAW.name: {}}})
+    monkeypatch.setattr(runner, "evaluate", lambda task, _: pytest.fail(f"computed {task}"))
+    compute(tasks, records)
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_the_committed_records_are_complete(config):
+    assert pending(read_experiment(config), Records(config.parent / "results" / "records.jsonl")) == []
+
+
+def test_there_are_committed_experiments():
+    assert {"tables_2_3_4", "table_7", "table_8", "figure_2", "selection_quality"} <= {path.stem for path in CONFIGS}

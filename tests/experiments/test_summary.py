@@ -3,29 +3,31 @@
 import numpy as np
 import pytest
 
-from fedsieve.experiments.config import Experiment, Method
-from fedsieve.experiments.significance import compare
-from fedsieve.experiments.summary import Cell, Number, summarize
+from fedsieve.experiments.config import Contender, Experiment, Point
+from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.summary import Cell, Number, compare, gain, mean_ranks, summarize
 
+RAW = Evaluation(scaling="raw")
 EXPERIMENT = Experiment(
     name="t",
     title="T",
     kind="metrics",
     datasets=("a", "b"),
-    methods=(Method("SSFMLFS", "SSFMLFS"), Method("random", "random")),
+    contenders=(Contender("SSFMLFS", "SSFMLFS"), Contender("random", "random")),
     seeds=(0, 1, 2),
-    settings=(("scaling", ("raw",)),),
+    evaluations=(RAW,),
 )
 
 
 def records(values):
     """Records with an average precision per (method, dataset, seed)."""
     found = {}
-    for method in EXPERIMENT.methods:
-        for run in EXPERIMENT.runs(method):
-            value = values.get((run.method, run.dataset, run.seed))
+    for contender in EXPERIMENT.contenders:
+        for trial in EXPERIMENT.trials(contender):
+            value = values.get((trial.method, trial.dataset, trial.seed))
             if value is not None:
-                found[run.key()] = {"metrics": {"raw": {"average_precision": value}}}
+                other = {"average_precision": 77.0}
+                found[trial.key()] = {"metrics": {RAW.name: {"average_precision": value}, "ML-kNN, scaled, all": other}}
     return found
 
 
@@ -33,7 +35,7 @@ def test_a_cell_is_the_mean_over_its_seeds_with_the_n_minus_1_deviation():
     numbers = summarize(
         EXPERIMENT, records({("SSFMLFS", "a", seed): value for seed, value in enumerate((1.0, 2.0, 6.0))})
     )
-    number = numbers[Cell("a", "SSFMLFS", "raw", 0.2, "average_precision")]
+    number = numbers[Cell("a", EXPERIMENT.contenders[0], RAW, Point(0.2), "average_precision")]
     assert (number.mean, number.deviation) == (3.0, pytest.approx(np.std([1, 2, 6], ddof=1)))
     assert number.by_seed == {0: 1.0, 1: 2.0, 2: 6.0}
     assert len(numbers) == 1  # what is not recorded has no cell
@@ -60,3 +62,35 @@ def test_a_method_that_always_wins_is_ranked_first_and_significant_with_enough_d
 def test_too_few_methods_or_datasets_cannot_be_compared():
     assert compare(("a", "b"), np.ones((5, 2)), "coverage") is None
     assert compare(("a", "b", "c"), np.ones((2, 3)), "coverage") is None
+
+
+def number(*values):
+    return Number(float(np.mean(values)), 0.0, dict(enumerate(values)))
+
+
+def test_a_difference_counts_when_it_is_beyond_its_standard_error():
+    ours, theirs = number(0.8, 0.7, 0.9), number(0.7, 0.6, 0.8)
+    assert gain(ours, theirs, "average_precision").verdict == "better than"
+    assert gain(ours, theirs, "ranking_loss").verdict == "worse than"
+    assert gain(number(0.8, 0.6, 0.7), number(0.7, 0.7, 0.7), "coverage").verdict == "no different from"
+    assert gain(number(0.8), number(0.7), "coverage").verdict == "no different from"  # one seed has no error
+
+
+def test_a_gain_is_the_mean_difference_over_shared_seeds_and_its_error():
+    ours, theirs = number(5.0, 3.0, 4.0, 9.0), number(6.0, 6.0, 9.0)
+    found = gain(ours, theirs, "coverage")  # 1, 3 and 5 lower
+    assert (found.mean, found.error) == (pytest.approx(3.0), pytest.approx(2 / np.sqrt(3)))
+    assert found.in_errors == pytest.approx(3 / (2 / np.sqrt(3)))
+
+
+def test_a_mean_rank_is_over_datasets_and_metrics():
+    values = {"average_precision": (0.9, 0.8), "coverage": (2.0, 3.0), "ranking_loss": (0.4, 0.3)}
+    first, second = EXPERIMENT.contenders
+    numbers = {
+        Cell(dataset, contender, RAW, Point(0.2), metric): number(value, value)
+        for dataset in EXPERIMENT.datasets
+        for metric, pair in values.items()
+        for contender, value in zip((first, second), pair, strict=True)
+    }
+    found = mean_ranks(EXPERIMENT, numbers, RAW, (second, first))
+    assert list(found.items()) == [(first, pytest.approx(4 / 3)), (second, pytest.approx(5 / 3))]

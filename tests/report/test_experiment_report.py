@@ -1,16 +1,18 @@
 """Tables and figures of experiments: ours beside the published, in words where they differ."""
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
 from fedsieve.errors import ParameterError
-from fedsieve.experiments.config import Experiment, Method
-from fedsieve.experiments.summary import Number
-from fedsieve.report.comparison import compare_by_seed
+from fedsieve.experiments.config import Contender, Experiment, read_experiment
+from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.records import Records
 from fedsieve.report.experiment_report import write_report
-from fedsieve.report.paper_tables import published_values
+from fedsieve.report.metric_tables import published_values
 
-METHODS = (Method("SSFMLFS", "SSFMLFS"), Method("random", "random"), Method("all features", "all features"))
+PAPER = Path(__file__).parents[2] / "benchmarks" / "paper"
+METHODS = (Contender("SSFMLFS", "SSFMLFS"), Contender("random", "random"), Contender("all features", "all features"))
 DATASETS = ("cal500", "emotions", "yeast")
 METRICS = ("average_precision", "coverage", "ranking_loss")
 
@@ -21,20 +23,21 @@ def experiment(kind, **changes):
         "title": "The table",
         "kind": kind,
         "datasets": DATASETS,
-        "methods": METHODS,
+        "contenders": METHODS,
         "seeds": (0, 1, 2),
     }
-    return Experiment(**{**values, "settings": (("scaling", ("scaled",)),), **changes})
+    return Experiment(**{**values, "evaluations": (Evaluation(),), **changes})
 
 
 def records(experiment, rng):
     found = {}
-    for m, method in enumerate(experiment.methods):
-        for run in experiment.runs(method):
+    for m, contender in enumerate(experiment.contenders):
+        for trial in experiment.trials(contender):
             values = {"average_precision": 0.5 + 0.1 * m, "coverage": 9.0 - m, "ranking_loss": 0.3 - 0.1 * m}
             noise = 1 + 1e-3 * rng.random()
-            found[run.key()] = {
-                "metrics": {"scaled": {name: value * noise for name, value in values.items()}},
+            measured = {name: value * noise for name, value in values.items()}
+            found[trial.key()] = {
+                "metrics": {evaluation.name: measured for evaluation in experiment.evaluations},
                 "rows": {"clients": [10, 20], "server": 5, "test": 7},
                 "k": 3,
                 "client_bytes": {"client-0": 500, "client-1": 700},
@@ -55,7 +58,7 @@ def published(tmp_path):
 def test_metric_tables_show_ours_beside_the_published_and_say_where_they_differ(tmp_path, published, rng):
     case = experiment("metrics")
     files = write_report(case, records(case, rng), tmp_path, published)
-    assert files == ["t.md", "t-ranks-scaled.png"]
+    assert files == [tmp_path / "t.md", tmp_path / "t-ranks-scaled.png"]
     text = (tmp_path / "t.md").read_text()
     assert "| SSFMLFS | 20% | 0.50" in text
     assert "[0.9]" in text
@@ -65,6 +68,26 @@ def test_metric_tables_show_ours_beside_the_published_and_say_where_they_differ(
     assert "is worse than the published 0.9" in text
     assert "Friedman p" in text
     assert (tmp_path / "t-ranks-scaled.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_classifiers_have_tables_and_figures_of_their_own(tmp_path, published, rng):
+    case = experiment("metrics", evaluations=(Evaluation(), Evaluation("logistic")))
+    files = write_report(case, records(case, rng), tmp_path, published)
+    names = ["t.md", "t-ranks-ML-kNN-scaled.png", "t-ranks-logistic-scaled.png"]
+    assert [file.name for file in files] == names
+    text = (tmp_path / "t.md").read_text()
+    assert "## Coverage ↓, ML-kNN, scaled features" in text
+    assert "## Coverage ↓, logistic, scaled features" in text
+    assert "SSFMLFS, logistic, scaled: worse than random features on 9 of 9 comparisons" in text
+
+
+def test_a_supervised_method_may_see_the_server_s_labels_only(tmp_path, published, rng):
+    twice = (Contender("BMFS", "BMFS"), Contender("BMFS", "BMFS, few labels", labels="server"))
+    case = experiment("metrics", contenders=(*METHODS, *twice))
+    write_report(case, records(case, rng), tmp_path, published)
+    text = (tmp_path / "t.md").read_text()
+    assert text.count("| BMFS | 100% | 0.80") == 1
+    assert text.count("| BMFS, few labels | 20% | 0.90") == 1
 
 
 def test_a_cell_without_records_is_a_dash(tmp_path, published, rng):
@@ -77,16 +100,26 @@ def test_a_cell_without_records_is_a_dash(tmp_path, published, rng):
 def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
     case = experiment("curves", labeled=(0.1, 0.4))
     files = write_report(case, records(case, rng), tmp_path, tmp_path / "none")
-    assert files == ["t.md", "t-scaled.png"]
+    assert files == [tmp_path / "t.md", tmp_path / "t-scaled.png"]
     text = (tmp_path / "t.md").read_text()
     assert "| dataset | method | 10% | 40% |" in text
     assert text.count("| yeast | SSFMLFS |") == 3
     assert "## Coverage ↓, scaled features" in text
 
 
+def test_curves_against_the_number_of_features(tmp_path, rng):
+    k = dict.fromkeys(DATASETS, 20)
+    case = experiment("curves", k=k, k_levels=(1.0, 0.25))
+    write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+    text = (tmp_path / "t.md").read_text()
+    assert "| dataset | method | 100% | 25% |" in text
+    assert "of 6 comparisons (dataset and number of features)" in text
+    assert "| yeast | random | - |" not in text
+
+
 def test_communication_counts_the_formula_and_what_clients_sent(tmp_path, rng):
-    wires = tuple(Method("SSFMLFS", wire, (("wire", wire),)) for wire in ("statistics", "vectors"))
-    case = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,))
+    wires = tuple(Contender("SSFMLFS", wire, (("wire", wire),)) for wire in ("statistics", "vectors"))
+    case = experiment("communication", datasets=("digits",), contenders=wires, seeds=(0,))
     write_report(case, records(case, rng), tmp_path, tmp_path / "none")
     printed, real = [2 * 1797 * width * 4 for width in (64, 3)], [30 * width * 4 for width in (64, 3)]
     added = [real[1] + own for own in (1200, 1200, 8 * 64 * (100 + 400))]
@@ -99,15 +132,15 @@ def test_communication_counts_the_formula_and_what_clients_sent(tmp_path, rng):
 
 
 def test_distances_weigh_the_clients(tmp_path, rng):
-    wires = (Method("SSFMLFS", "statistics", (("wire", "statistics"),)),)
-    case = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,), distances=(1.0, 1000.0))
+    wires = (Contender("SSFMLFS", "statistics", (("wire", "statistics"),)),)
+    case = experiment("communication", datasets=("digits",), contenders=wires, seeds=(0,), distances=(1.0, 1000.0))
     write_report(case, records(case, rng), tmp_path, tmp_path / "none")
     held = 10 + 1000 * 20
     expected = [1001 * 1797 * 64 * 4, 1001 * 1797 * 3 * 4, held * 64 * 4, held * 3 * 4]
     expected += [held * 3 * 4 + 500 + 1000 * 700, held * 3 * 4 + 8 * 64 * (100 + 1000 * 400)]
     text = (tmp_path / "t.md").read_text()
     assert cells_of(text, "digits") == [f"{value / 1e6:,.2f}" for value in expected]
-    wrong = experiment("communication", datasets=("digits",), methods=wires, seeds=(0,), distances=(1.0,))
+    wrong = experiment("communication", datasets=("digits",), contenders=wires, seeds=(0,), distances=(1.0,))
     with pytest.raises(ParameterError, match="1 distances for 2 clients"):
         write_report(wrong, records(wrong, rng), tmp_path, tmp_path / "none")
 
@@ -124,20 +157,10 @@ def test_published_values_are_read_by_metric_method_and_dataset(published):
     assert published_values(published)["ranking_loss", "FMLFS", "yeast"] == 0.1732
 
 
-def test_a_difference_counts_when_it_is_beyond_its_standard_error():
-    def number(*values):
-        return Number(float(np.mean(values)), 0.0, dict(enumerate(values)))
-
-    ours, theirs = number(0.8, 0.7, 0.9), number(0.7, 0.6, 0.8)
-    assert compare_by_seed(ours, theirs, "average_precision") == "better than"
-    assert compare_by_seed(ours, theirs, "ranking_loss") == "worse than"
-    assert compare_by_seed(number(0.8, 0.6, 0.7), number(0.7, 0.7, 0.7), "coverage") == "no different from"
-
-
 def test_a_reconstruction_says_so_and_an_unidentified_method_keeps_its_published_row(tmp_path, published, rng):
     for file in published.glob("*.csv"):
         file.write_text(file.read_text() + "MFSDNA,0.4,0.6,0.7\n")
-    case = experiment("metrics", methods=(*METHODS, Method("RFNMIFS", "RFNMIFS"), Method("BMFS", "BMFS")))
+    case = experiment("metrics", contenders=(*METHODS, Contender("RFNMIFS", "RFNMIFS"), Contender("BMFS", "BMFS")))
     write_report(case, records(case, rng), tmp_path, published)
     text = (tmp_path / "t.md").read_text()
     assert text.count("| RFNMIFS (our reading) | 100% | ") == 3
@@ -155,7 +178,7 @@ def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
     for name, (worse, best) in better.items():
         file = published / f"{name}.csv"
         file.write_text(file.read_text() + f"BMFS,{worse},{worse},{best}\n")
-    case = experiment("metrics", methods=(*METHODS, Method("BMFS", "BMFS")))
+    case = experiment("metrics", contenders=(*METHODS, Contender("BMFS", "BMFS")))
     write_report(case, records(case, rng), tmp_path, published)
     text = (tmp_path / "t.md").read_text()
     assert "| BMFS | 0 | 0 | 9 | 6 of 9 |" in text
@@ -164,8 +187,8 @@ def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
 
 
 def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
-    methods = (*METHODS, Method("SCFC", "SCFC"), Method("CSFS", "CSFS"))
-    case = experiment("curves", methods=methods, labeled=(0.1, 0.4))
+    methods = (*METHODS, Contender("SCFC", "SCFC"), Contender("CSFS", "CSFS"))
+    case = experiment("curves", contenders=methods, labeled=(0.1, 0.4))
     write_report(case, records(case, rng), tmp_path, published)
     text = (tmp_path / "t.md").read_text()
     assert "in so many of 6 comparisons" in text
@@ -173,3 +196,11 @@ def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
     assert "| SCFC (our reading) | 0 (0, 6) | 0 (0, 6) | 0 (0, 6) |" in text
     assert "| SSFMLFS | 0 | 0 | 0 |" in text
     assert "| random | 0 (" not in text
+
+
+@pytest.mark.parametrize("name", ["tables_2_3_4", "table_7", "figure_2"])
+def test_the_committed_tables_are_those_of_the_committed_records(tmp_path, name):
+    found = Records(PAPER / "results" / "records.jsonl").read()
+    write_report(read_experiment(PAPER / f"{name}.toml"), found, tmp_path, PAPER / "published")
+    committed = (PAPER / "results" / f"{name}.md").read_text(encoding="utf-8")
+    assert (tmp_path / f"{name}.md").read_text(encoding="utf-8") == committed

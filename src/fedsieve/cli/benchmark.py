@@ -12,8 +12,8 @@ from fedsieve.catalog import registry
 from fedsieve.cli.console import err, say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.errors import ParameterError
-from fedsieve.experiments.config import Experiment, read_experiment
-from fedsieve.experiments.records import Record, Records
+from fedsieve.experiments.config import Experiment, Trial, read_experiment
+from fedsieve.experiments.records import Records
 from fedsieve.experiments.runner import compute, pending
 from fedsieve.report.experiment_report import write_report
 
@@ -24,7 +24,8 @@ again, so an interrupted run is simply started once more.
 
 Writes records (JSON lines), tables (Markdown) and figures (PNG) to the folder
 'results' beside each file, or to --out. Published values are read from the
-folder 'published' beside it, if there is one."""
+folder 'published' beside it, if there is one. A page that an experiment names
+gets its tables where it lies; with --out, a copy of it does."""
 
 
 RECORDS = "records.jsonl"  # one file for all experiments of a folder, so that what they share is computed once
@@ -52,8 +53,8 @@ def benchmark(
         found = records.read()
         if not found:
             raise ParameterError(f"{records.path}: holds no records; run without --report-only.")
-        files = write_report(experiment, found, folder, path.parent / "published")
-        say(f"{experiment.title}: {', '.join(str(folder / name) for name in files)}")
+        files = write_report(experiment, found, folder, path.parent / "published", in_place=output is None)
+        say(f"{experiment.title}: {', '.join(map(str, files))}")
 
 
 benchmark.__doc__ = EXAMPLE
@@ -62,17 +63,17 @@ benchmark.__doc__ = EXAMPLE
 def _implemented(experiment: Experiment) -> Experiment:
     """The experiment without the methods that do not exist yet; a misspelled name is an error."""
     known = registry()
-    absent = [method.name for method in experiment.methods if method.name not in known]
+    absent = [contender.name for contender in experiment.contenders if contender.name not in known]
     for name in absent:
         if nearest := get_close_matches(name, known, n=1, cutoff=0.9):
             raise ParameterError(f"{experiment.name}: no method {name!r}. Did you mean {nearest[0]!r}?")
     if absent:
         say(f"{experiment.title}: no row for {', '.join(absent)}, not implemented yet.")
-    return replace(experiment, methods=tuple(method for method in experiment.methods if method.name in known))
+    return replace(experiment, contenders=tuple(row for row in experiment.contenders if row.name in known))
 
 
 def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
-    runs = pending(experiment, records)
+    tasks = pending(experiment, records)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -82,10 +83,9 @@ def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=err) as progress:
-        task = progress.add_task(f"{experiment.name}: {len(runs)} runs to do", total=len(runs))
+        bar = progress.add_task(f"{experiment.name}: {len(tasks)} runs to do", total=len(tasks))
 
-        def tell(record: Record) -> None:
-            run = record["run"]
-            progress.update(task, advance=1, description=f"{experiment.name}: {run['dataset']}, {run['method']}")
+        def tell(trial: Trial) -> None:
+            progress.update(bar, advance=1, description=f"{experiment.name}: {trial.dataset}, {trial.method}")
 
-        compute(runs, records, jobs=jobs, tell=tell)
+        compute(tasks, records, jobs=jobs, tell=tell)

@@ -22,7 +22,7 @@ from fedsieve.datasets.digits import SIDE
 from fedsieve.errors import MissingExtraError
 from fedsieve.learning import MLkNN, metrics
 from fedsieve.protocol import SERVER, Labeled, Plan, SievePlan, Site, SSFMLFSPlan
-from fedsieve.report.pixels import draw_pixels
+from fedsieve.report.pictures import draw_pixels
 from fedsieve.report.selection_file import (
     CSV,
     JSON,

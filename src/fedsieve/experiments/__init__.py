@@ -1,1 +1,1 @@
-"""Experiments: one frozen config per run, records as JSON lines, numbers for tables. Nothing is drawn here."""
+"""One engine for every comparison: config, trials, records, summaries. Nothing is drawn here."""

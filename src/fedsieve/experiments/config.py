@@ -1,42 +1,46 @@
-"""What an experiment is: a TOML file that expands to frozen runs, each with a hash by which its record is known."""
+"""What an experiment is: a TOML file that expands to frozen trials, each with a hash by which its record is known."""
 
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from fedsieve.errors import ParameterError, not_one_of
-from fedsieve.experiments.content import check_content
+from fedsieve.catalog import registry
+from fedsieve.datasets import available
+from fedsieve.errors import ParameterError, listed, not_one_of
+from fedsieve.experiments.evaluation import SCALINGS, Evaluation
 
+BUNDLED = "digits"
+KINDS = ("metrics", "curves", "communication", "quality")
+LABELS = {"none": ("none",), "semi-supervised": ("server",), "supervised": ("all", "server")}
+"""Whose labels a method may see, by its supervision; the first is the usual."""
 CHOICES = {
     "split": ("random", "official"),
     "partition": ("dirichlet", "iid", "quantity_skew"),
-    "classifier_labels": ("all", "server"),
+    "labels": ("none", "server", "all"),
 }
-SCALINGS = ("scaled", "raw")
 GENERATION = 1
 """Raise this when a change of the code changes results: older records then no longer count."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """One cell of a table for one seed. `scaling` lists how the classifier's input is scaled; one run serves both."""
+class Trial:
+    """One selection: a method, the labels it sees, and whose rows they are. How it is judged is no part of it."""
 
     dataset: str
     method: str
+    labels: str  # of the "server", of "all" training rows, or "none"
     parameters: tuple[tuple[str, Any], ...] = ()
     k: int | None = None  # None: the method's own default
     labeled: float = 0.2
     n_clients: int = 10
     partition: str = "dirichlet"
     alpha: float = 0.5
-    scaling: tuple[str, ...] = SCALINGS
-    classifier_labels: str = "all"
     split: str = "random"
     seed: int = 0
 
@@ -45,64 +49,102 @@ class Run:
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise not_one_of("experiment", name, allowed, getattr(self, name))
-        for scaling in self.scaling:
-            if scaling not in SCALINGS:
-                raise not_one_of("experiment", "scaling", SCALINGS, scaling)
 
     def key(self) -> str:
-        """The hash of everything that decides the result, the generation of our code included."""
+        """The hash of everything that decides the selection, the generation of our code included."""
         content = json.dumps({**asdict(self), "generation": GENERATION}, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
-class Method:
-    """A row of a table: a method of the registry with parameters, under a title."""
+class Contender:
+    """A row of a table: a method with parameters and the labels it sees (None: the usual), under a title."""
 
     name: str
     title: str
     parameters: tuple[tuple[str, Any], ...] = ()
+    labels: str | None = None
+
+    @property
+    def labels_seen(self) -> str:
+        """Supervised methods usually see all labels, semi-supervised ones the server's, controls none.
+
+        >>> Contender("BMFS", "BMFS").labels_seen
+        'all'
+        """
+        entry = registry().get(self.name)
+        return self.labels or (LABELS[entry.supervision][0] if entry else "none")
+
+    @property
+    def shown_title(self) -> str:
+        """The title; where only the idea of a method is certain, it says so.
+
+        >>> Contender("SCFC", "SCFC").shown_title
+        'SCFC (our reading)'
+        """
+        entry = registry().get(self.name)
+        return f"{self.title} (our reading)" if entry and entry.fidelity == "our reading" else self.title
+
+
+class Point(NamedTuple):
+    """What a curve varies: the labeled share, or the number of features as a share of `k`."""
+
+    labeled: float
+    k_level: float = 1.0
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table or figure: its rows, its datasets, and what is varied. `kind` says how it is shown."""
+    """A table, figure or page: its rows, its datasets, what is varied, and how it is judged.
+
+    `kind` says how it is shown; `page` is the file into which an experiment of kind "quality" writes its tables;
+    `distances` are the D_i of the communication cost, one per client (empty: 1); `settings` are further fields of its
+    trials.
+    """
 
     name: str
     title: str
     kind: str
     datasets: tuple[str, ...]
-    methods: tuple[Method, ...]
+    contenders: tuple[Contender, ...]
     seeds: tuple[int, ...]
     labeled: tuple[float, ...] = (0.2,)
     k: Mapping[str, int] = field(default_factory=dict)
-    distances: tuple[float, ...] = ()  # D_i of the communication cost, per client; empty: 1
+    k_levels: tuple[float, ...] = (1.0,)
+    evaluations: tuple[Evaluation, ...] = tuple(Evaluation(scaling=scaling) for scaling in SCALINGS)
+    distances: tuple[float, ...] = ()
+    page: Path | None = None
     settings: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def scalings(self) -> tuple[str, ...]:
-        """How the classifier's input is scaled."""
-        return tuple(dict(self.settings).get("scaling", SCALINGS))
+    def points(self) -> tuple[Point, ...]:
+        """All that a curve shows; a table has one."""
+        return tuple(Point(*values) for values in product(self.labeled, self.k_levels))
 
-    def runs(self, method: Method) -> list[Run]:
-        """All runs of one row."""
+    def shown(self, evaluation: Evaluation) -> str:
+        """An evaluation in headings: its scaling, after the classifier where there are several."""
+        several = len({other.classifier for other in self.evaluations}) > 1
+        return f"{evaluation.classifier}, {evaluation.scaling}" if several else evaluation.scaling
+
+    def contender(self, title: str) -> Contender | None:
+        """The first row of that title."""
+        return next((contender for contender in self.contenders if contender.title == title), None)
+
+    def trials(self, contender: Contender, *points: Point) -> list[Trial]:
+        """The trials of one row, at some points of its curve or at all."""
         return [
-            Run(
+            Trial(
                 dataset=dataset,
-                method=method.name,
-                parameters=method.parameters,
-                k=self.k.get(dataset),
-                labeled=labeled,
+                method=contender.name,
+                labels=contender.labels_seen,
+                parameters=contender.parameters,
+                k=max(1, round(point.k_level * self.k[dataset])) if dataset in self.k else None,
+                labeled=point.labeled,
                 seed=seed,
                 **dict(self.settings),
             )
-            for dataset, labeled, seed in product(self.datasets, self.labeled, self.seeds)
+            for dataset, point, seed in product(self.datasets, points or self.points, self.seeds)
         ]
-
-
-KINDS = ("metrics", "curves", "communication")
-SETTINGS = ("n_clients", "partition", "alpha", "scaling", "classifier_labels", "split")
-KEYS = {entry.name for entry in fields(Experiment)} - {"settings"} | {"method", *SETTINGS}
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -113,35 +155,75 @@ def read_experiment(path: Path) -> Experiment:
         raise ParameterError(f"{path}: cannot be read: {error.strerror}.") from None
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{path}: is no valid TOML: {error}.") from None
-    _check_keys(path, "", content, KEYS - {"methods", "name"})
-    for needed in ("title", "kind", "datasets", "method", "seeds"):
-        if needed not in content:
-            raise ParameterError(f"{path}: the key {needed!r} is missing.")
-    if content["kind"] not in KINDS:
-        raise not_one_of(str(path), "kind", KINDS, content["kind"])
-    check_content(path, content)
-    settings = {name: content[name] for name in SETTINGS if name in content}
-    if "scaling" in settings:
-        settings["scaling"] = tuple(settings["scaling"])
+    _check_content(path, content)
+    contenders = tuple(_contender(path, entry) for entry in content["method"])
+    shown = [(row.title, row.labels_seen if content["kind"] == "quality" else "") for row in contenders]
+    for title, labels in shown:
+        if shown.count((title, labels)) > 1:
+            raise ParameterError(f"{path}: two rows are called {title!r}; give one of them another title.")
     return Experiment(
         name=path.stem,
         title=content["title"],
         kind=content["kind"],
         datasets=tuple(content["datasets"]),
-        methods=tuple(_method(path, entry) for entry in content["method"]),
+        contenders=contenders,
         seeds=tuple(content["seeds"]),
         labeled=tuple(content.get("labeled", (0.2,))),
         k=content.get("k", {}),
+        k_levels=tuple(content.get("k_levels", (1.0,))),
+        evaluations=tuple(
+            Evaluation(classifier, scaling, content.get("classifier_labels", "all"))
+            for classifier, scaling in product(content.get("classifiers", ["ML-kNN"]), content.get("scaling", SCALINGS))
+        ),
         distances=tuple(content.get("distances", ())),
-        settings=tuple(settings.items()),
+        page=path.parent / content["page"] if "page" in content else None,
+        settings=tuple((name, content[name]) for name in SETTINGS if name in content),
     )
 
 
-def _method(path: Path, entry: dict[str, Any]) -> Method:
-    _check_keys(path, "[[method]] ", entry, {"name", "title", "parameters"})
+def _contender(path: Path, entry: dict[str, Any]) -> Contender:
+    _check_keys(path, "[[method]] ", entry, {"name", "title", "parameters", "labels"})
     if "name" not in entry:
         raise ParameterError(f"{path}: a [[method]] has no name.")
-    return Method(entry["name"], entry.get("title", entry["name"]), tuple(sorted(entry.get("parameters", {}).items())))
+    name, method = entry["name"], registry().get(entry["name"])
+    allowed = LABELS[method.supervision] if method else CHOICES["labels"]
+    if entry.get("labels", allowed[0]) not in allowed:
+        raise not_one_of(str(path), f"labels of {name}", allowed, entry["labels"])
+    parameters = tuple(sorted(entry.get("parameters", {}).items()))
+    return Contender(name, entry.get("title", name), parameters, entry.get("labels"))
+
+
+def _check_content(path: Path, content: dict[str, Any]) -> None:
+    """Refuse keys and datasets nobody knows, values of the wrong kind, and what the kind of experiment cannot show."""
+    _check_keys(path, "", content, set(RULES))
+    for needed in ("title", "kind", "datasets", "method", "seeds"):
+        if needed not in content:
+            raise ParameterError(f"{path}: the key {needed!r} is missing.")
+    kind = content["kind"]
+    if kind not in KINDS:
+        raise not_one_of(str(path), "kind", KINDS, kind)
+    for key, value in content.items():
+        fits, rule = RULES[key]
+        if not fits(value):
+            raise ParameterError(f"{path}: {key} must be {rule}; got {value!r}.")
+    known = (*available(), BUNDLED)
+    for key in ("datasets", "k"):
+        unknown = [name for name in content.get(key, ()) if name not in known]
+        if unknown:
+            raise ParameterError(f"{path}: {key} names no dataset {listed(unknown)}; there are {listed(known)}.")
+    several = [key for key in ("labeled", "k_levels") if len(content.get(key, [1])) != 1]
+    if kind != "curves" and several:
+        word = {"labeled": "labeled share", "k_levels": "k level"}[several[0]]
+        raise ParameterError(f"{path}: kind {kind!r} takes one {word}; got {content[several[0]]}.")
+    if len(several) > 1:
+        raise ParameterError(f"{path}: a curve varies labeled or k_levels, not both.")
+    without_k = [name for name in content["datasets"] if name not in content.get("k", {})]
+    if "k_levels" in content and without_k:
+        raise ParameterError(f"{path}: k_levels are shares of k; give k of {listed(without_k)}.")
+    if kind == "quality" and len(content.get("scaling", SCALINGS)) != 1:
+        raise ParameterError(f"{path}: kind 'quality' takes one scaling; give 'scaling'.")
+    if (kind == "quality") != ("page" in content):
+        raise ParameterError(f"{path}: kind 'quality' needs the key 'page', and no other kind takes it.")
 
 
 def _check_keys(path: Path, where: str, content: Mapping[str, Any], known: set[str]) -> None:
@@ -149,3 +231,44 @@ def _check_keys(path: Path, where: str, content: Mapping[str, Any], known: set[s
         if key not in known:
             nearest = get_close_matches(key, sorted(known), n=1, cutoff=0.0)
             raise ParameterError(f"{path}: {where}unknown key {key!r}. Did you mean {nearest[0]!r}?")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and bool(value) and all(fits(item) for item in value)
+
+
+SETTINGS = ("n_clients", "partition", "alpha", "split")
+RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "title": (_text, "text"),
+    "kind": (_text, "text"),
+    "datasets": (_list_of(_text), "a list of names"),
+    "seeds": (_list_of(_whole), "a list of whole numbers"),
+    "labeled": (_list_of(lambda share: _number(share) and 0 < share < 1), "a list of shares between 0 and 1"),
+    "k": (
+        lambda k: isinstance(k, dict) and all(_whole(n) and n > 0 for n in k.values()),
+        "a table of dataset = number of features",
+    ),
+    "k_levels": (_list_of(lambda level: _number(level) and 0 < level <= 1), "a list of shares of k, above 0 up to 1"),
+    "n_clients": (lambda n: _whole(n) and n >= 2, "a whole number of at least 2"),
+    "partition": (_text, "text"),
+    "alpha": (lambda alpha: _number(alpha) and alpha > 0, "a positive number"),
+    "split": (_text, "text"),
+    "classifiers": (_list_of(_text), "a list of names"),
+    "scaling": (_list_of(_text), 'a list of "scaled" and "raw"'),
+    "classifier_labels": (_text, "text"),
+    "distances": (_list_of(lambda d: _number(d) and d > 0), "a list of positive numbers, one per client"),
+    "page": (_text, "the path of a Markdown file"),
+    "method": (_list_of(lambda method: isinstance(method, dict)), "tables [[method]]"),
+}

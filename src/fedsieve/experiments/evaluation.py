@@ -1,156 +1,103 @@
-"""One run: split the rows, select with the server's labels, train ML-kNN on the selected features, measure."""
+"""How good chosen features are: a classifier learns from them and is measured on rows that it has not seen."""
 
-import time
-from dataclasses import asdict, dataclass
-from inspect import signature
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from fedsieve.arrays import Float, Int, dense
-from fedsieve.catalog import Entry, registry
-from fedsieve.datasets import Dataset, load, load_digits, partition
-from fedsieve.errors import ParameterError, listed
-from fedsieve.experiments.config import Run
-from fedsieve.experiments.memory import peak_megabytes, reset_peak
+from fedsieve.arrays import Float, Int
+from fedsieve.errors import not_one_of
 from fedsieve.learning import MLkNN, metrics
-from fedsieve.protocol import Entry as Said
-from fedsieve.protocol import bytes_by_client, bytes_by_kind
-from fedsieve.versions import versions
-
-TEST_SHARE = 0.3
-N_RANDOM_DRAWS = 20
 
 MEASURES = {
     "average_precision": metrics.average_precision,
     "coverage": metrics.coverage,
     "ranking_loss": metrics.ranking_loss,
 }
+HIGHER_IS_BETTER = {"average_precision": True, "coverage": False, "ranking_loss": False}
+SCALINGS = ("scaled", "raw")
+TEACHERS = ("all", "server")
+SPARSE = 0.1  # share of entries other than 0 below which a classifier that can is given a sparse table
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Who has which rows of a dataset in one run; `server` and `clients` together are `train`."""
+@dataclass(frozen=True)
+class Classifier:
+    """How to build one; of features that were drawn at random it judges the first `n_draws` draws."""
 
-    train: Int
-    test: Int
-    server: Int
-    clients: list[Int]
-
-
-def evaluate(run: Run) -> dict[str, Any]:
-    """The record of a run: its configuration, the metrics per scaling, seconds, peak memory, bytes by message."""
-    entry = known_method(run.method)
-    data = load_by_name(run.dataset)
-    X, rows = dense(data.X), deal_out(run, data)
-    reset_peak()
-    start = time.perf_counter()
-    orders, k, transcript, own_k = _select(run, entry, data, X, rows)
-    seconds = {"select": time.perf_counter() - start}
-    start = time.perf_counter()
-    measured = {scaling: _measure(run, data, X, rows, orders, k, scaling) for scaling in run.scaling}
-    seconds["classify"] = time.perf_counter() - start
-    n_bytes, client_bytes = bytes_by_kind(transcript), bytes_by_client(transcript)
-    return {
-        "key": run.key(),
-        "run": asdict(run),
-        "metrics": measured,
-        "k": k,
-        **({} if own_k is None else {"own_k": own_k}),
-        "selected": [data.feature_names[p] for p in orders[0][:k]] if k < X.shape[1] and len(orders) == 1 else None,
-        "rows": {"server": len(rows.server), "clients": [len(part) for part in rows.clients], "test": len(rows.test)},
-        "seconds": seconds,
-        "peak_mb": peak_megabytes(),
-        "bytes": n_bytes,
-        "client_bytes": client_bytes,
-        "versions": versions(),
-    }
+    build: Callable[[], Any]
+    n_draws: int | None = None
+    takes_sparse: bool = False
 
 
-def load_by_name(name: str) -> Dataset:
-    """A dataset of the paper, or the bundled digits."""
-    return load_digits() if name == "digits" else load(name)
+def _ml_knn() -> MLkNN:
+    return MLkNN(n_neighbors=10, smoothing=1.0)
 
 
-def known_method(name: str) -> Entry:
-    """The registry's entry of that name."""
-    methods = registry()
-    if name not in methods:
-        raise ParameterError(f"experiment: no method {name!r}; there are {', '.join(map(repr, methods))}.")
-    return methods[name]
+def _logistic() -> Any:
+    # Columns are divided by their deviations but not centered (the intercept makes up for it), so they stay sparse.
+    scaler = StandardScaler(with_mean=False)
+    return make_pipeline(scaler, OneVsRestClassifier(LogisticRegression(solver="newton-cholesky")))
 
 
-def check_run(run: Run) -> None:
-    """Find out whether a run can be done at all, without doing it."""
-    data, entry = load_by_name(run.dataset), known_method(run.method)
-    deal_out(run, data)
-    n_features = data.X.shape[1]
-    if run.k is not None and run.k > n_features:
-        raise ParameterError(f"experiment: k of {run.dataset!r} must be at most n_features={n_features}; got {run.k}.")
-    unknown = [name for name, _ in run.parameters if name not in signature(entry.factory).parameters]
-    if unknown:
-        raise ParameterError(f"experiment: {run.method} has no parameter {listed(unknown)}.")
+CLASSIFIERS = {
+    "ML-kNN": Classifier(_ml_knn),
+    "logistic": Classifier(_logistic, n_draws=5, takes_sparse=True),  # slow with hundreds of labels
+}
 
 
-def deal_out(run: Run, data: Dataset) -> Rows:
-    """Split the rows by the run's seed: test, the server's labeled share of the rest, and clients for what is left."""
-    if run.split == "official":
-        if data.train is None or data.test is None:
-            raise ParameterError(f"experiment: {run.dataset!r} has no official split; use split = 'random'.")
-        train, test = data.train, data.test
-    else:
-        shuffled = np.random.default_rng([run.seed, 0]).permutation(len(data.Y))
-        n_test = round(TEST_SHARE * len(shuffled))
-        test, train = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
-    labeled, others = partition.labeled_split(data.Y[train], run.labeled, [run.seed, 1])
-    deal = getattr(partition, run.partition)
-    alpha = {} if run.partition == "iid" else {"alpha": run.alpha}
-    parts = deal(data.Y[train[others]], run.n_clients, random_state=[run.seed, 2], **alpha)
-    return Rows(train, test, train[labeled], [train[others[part]] for part in parts])
+@dataclass(frozen=True)
+class Evaluation:
+    """One way to judge a selection: the classifier, its input ("scaled" or "raw"), and whose labels it learns from.
 
-
-def _select(
-    run: Run, entry: Entry, data: Dataset, X: Float, rows: Rows
-) -> tuple[list[Int], int, tuple[Said, ...], int | None]:
-    """The orders to measure (several for random features), how many features to keep, what was said, and how many
-    features a method that chooses their number would have kept.
+    >>> Evaluation("logistic", "raw").name
+    'logistic, raw, all'
     """
-    parameters = {**dict(run.parameters), "n_features_to_select": run.k}
-    if entry.name == "random":
-        draws = [entry.factory(**parameters, random_state=1000 * run.seed + draw) for draw in range(N_RANDOM_DRAWS)]
-        fitted = [selector.fit(X[rows.train]) for selector in draws]
-    elif entry.supervision == "none":
-        fitted = [entry.factory(**parameters).fit(X[rows.train])]
-    elif entry.federated:
-        labeled_clients = entry.supervision == "supervised"
-        clients = {
-            f"client-{i:02d}": (X[part], data.Y[part]) if labeled_clients else X[part]
-            for i, part in enumerate(rows.clients)
-        }
-        fitted = [entry.factory(**parameters).fit(X[rows.server], data.Y[rows.server], clients=clients)]
-    elif entry.supervision == "semi-supervised":
-        known = np.where(np.isin(rows.train, rows.server)[:, None], data.Y[rows.train], -1)
-        fitted = [entry.factory(**parameters).fit(X[rows.train], known)]
-    else:
-        if "random_state" in signature(entry.factory).parameters:
-            parameters.setdefault("random_state", run.seed)
-        fitted = [entry.factory(**parameters).fit(X[rows.train], data.Y[rows.train])]
-    k = int(fitted[0].support_.sum())
-    own_k = getattr(fitted[0], "n_kept_", None)
-    return [selector.order_ for selector in fitted], k, getattr(fitted[0], "transcript_", ()), own_k
+
+    classifier: str = "ML-kNN"
+    scaling: str = "scaled"
+    classifier_labels: str = "all"  # of all training rows, or of the "server" only
+
+    def __post_init__(self) -> None:
+        """Check the choices."""
+        for name, allowed in (
+            ("classifier", tuple(CLASSIFIERS)),
+            ("scaling", SCALINGS),
+            ("classifier_labels", TEACHERS),
+        ):
+            if getattr(self, name) not in allowed:
+                raise not_one_of("experiment", name, allowed, getattr(self, name))
+
+    @property
+    def name(self) -> str:
+        """What its metrics are filed under in a record."""
+        return f"{self.classifier}, {self.scaling}, {self.classifier_labels}"
 
 
-def _measure(
-    run: Run, data: Dataset, X: Float, rows: Rows, orders: list[Int], k: int, scaling: str
+def scale(X: Float, train: Int) -> Float:
+    """The columns mapped to [0, 1] by the range of their training rows."""
+    low, width = X[train].min(axis=0), np.ptp(X[train], axis=0)
+    scaled: Float = (X - low) / np.where(width, width, 1.0)
+    return scaled
+
+
+def measure(
+    table: Float, Y: Int, taught: Int, test: Int, subsets: Sequence[Int], classifier: Classifier
 ) -> dict[str, float]:
-    """The metrics of ML-kNN on the selected features, averaged over the orders."""
-    taught = rows.train if run.classifier_labels == "all" else rows.server
-    low, width = (X[rows.train].min(axis=0), np.ptp(X[rows.train], axis=0)) if scaling == "scaled" else (0.0, 1.0)
-    table = (X - low) / np.where(width, width, 1.0)
-    results = []
-    for order in orders:
-        chosen = np.sort(order[:k])
-        model = MLkNN(n_neighbors=10, smoothing=1.0).fit(table[np.ix_(taught, chosen)], data.Y[taught])
-        scores = model.predict_proba(table[np.ix_(rows.test, chosen)])
-        results.append([measure(data.Y[rows.test], scores) for measure in MEASURES.values()])
-    return dict(zip(MEASURES, np.mean(results, axis=0).tolist(), strict=True))
+    """Metrics on the `test` rows after learning from the `taught` rows, averaged over subsets of the columns."""
+    light = classifier.takes_sparse and (table != 0).mean() < SPARSE
+    given = sparse.csr_array(table) if light else table
+    values = []
+    for columns in subsets[: classifier.n_draws]:
+        chosen = given[:, np.sort(columns)]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Label (not )?.* is present in all training examples")
+            scores = classifier.build().fit(chosen[taught], Y[taught]).predict_proba(chosen[test])
+        values.append([metric(Y[test], scores) for metric in MEASURES.values()])
+    return dict(zip(MEASURES, np.mean(values, axis=0).tolist(), strict=True))

@@ -1,4 +1,8 @@
-"""Results as JSON lines: appended whole, never twice, and readable after a crash in the middle of a line."""
+"""Results as JSON lines: appended whole, never twice, and readable after a crash in the middle of a line.
+
+A record is one trial's selection with the metrics of all its evaluations. It grows by further lines of the same key:
+what an earlier line says stands, a later one adds to it.
+"""
 
 import fcntl
 import json
@@ -14,22 +18,23 @@ Record = dict[str, Any]
 
 
 class Records:
-    """The records in one file, by their run's key. Several processes may append at once."""
+    """The records in one file, by their trial's key. Several processes may append at once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> dict[str, Record]:
-        """All complete records; a line that a crash cut short is passed over."""
+        """All records, put together from their complete lines; a line that a crash cut short is passed over."""
         if not self.path.exists():
             return {}
         return self._parse(self.path.read_bytes())
 
     def append(self, record: Record) -> bool:
-        """Add a record unless its key is there already; says whether it was added."""
+        """Add a line unless the record of this key has all its metrics already; says whether it was added."""
         with self._locked() as file:
             content = file.read()
-            if record["key"] in self._parse(content):
+            known = self._parse(content).get(record["key"])
+            if known is not None and _metrics(record).keys() <= _metrics(known).keys():
                 return False
             file.seek(content.rfind(b"\n") + 1)  # over a line that was cut short
             file.truncate()
@@ -45,11 +50,20 @@ class Records:
             yield file
 
     def _parse(self, content: bytes) -> dict[str, Record]:
-        records = {}
+        records: dict[str, Record] = {}
         for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what follows the last newline was cut
             try:
                 record = json.loads(line)
-                records[record["key"]] = record
+                known = records.get(record["key"])
             except (ValueError, KeyError, TypeError):
                 raise DataError(f"{self.path}, line {number}: is no record. Remove the line or the file.") from None
+            records[record["key"]] = record if known is None else _united(known, record)
         return records
+
+
+def _metrics(record: Record) -> dict[str, Any]:
+    return dict(record.get("metrics", {}))
+
+
+def _united(earlier: Record, later: Record) -> Record:
+    return {**later, **earlier, "metrics": {**_metrics(later), **_metrics(earlier)}}

@@ -1,54 +1,152 @@
-"""Many runs: what is recorded is not computed again, and an interruption loses only what was under way."""
+"""Many trials: what is recorded is not computed again, and an interruption loses only what was under way."""
 
 import os
+import resource
+import sys
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
+from pathlib import Path
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fedsieve.experiments.config import Experiment, Run
-from fedsieve.experiments.evaluation import check_run, evaluate
+from fedsieve.arrays import dense
+from fedsieve.datasets import Dataset
+from fedsieve.experiments.config import Experiment, Trial
+from fedsieve.experiments.evaluation import CLASSIFIERS, Evaluation, measure, scale
 from fedsieve.experiments.records import Record, Records
+from fedsieve.experiments.selection import Selected, check_trial, deal_out, load_by_name, select
 from fedsieve.kernels.threads import VARIABLE, thread_count
+from fedsieve.protocol import bytes_by_client, bytes_by_kind
+from fedsieve.versions import versions
+
+_PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def pending(experiment: Experiment, records: Records) -> list[Run]:
-    """The runs of an experiment that have no record yet."""
+@dataclass(frozen=True)
+class Task:
+    """A trial and the evaluations that its record lacks."""
+
+    trial: Trial
+    evaluations: tuple[Evaluation, ...]
+
+    def left(self, known: Record | None) -> "Task":
+        """What of it is still to do."""
+        done = known["metrics"] if known else {}
+        return replace(self, evaluations=tuple(e for e in self.evaluations if e.name not in done))
+
+
+def pending(experiment: Experiment, records: Records) -> list[Task]:
+    """What an experiment needs and has no record of."""
     done = records.read()
-    runs = [run for method in experiment.methods for run in experiment.runs(method)]
-    return [run for run in dict.fromkeys(runs) if run.key() not in done]
+    trials = {trial.key(): trial for row in experiment.contenders for trial in experiment.trials(row)}
+    tasks = [Task(trial, experiment.evaluations).left(done.get(key)) for key, trial in trials.items()]
+    return [task for task in tasks if task.evaluations]
 
 
 def compute(
-    runs: Iterable[Run], records: Records, *, jobs: int = 1, tell: Callable[[Record], None] = lambda _: None
+    tasks: Iterable[Task], records: Records, *, jobs: int = 1, tell: Callable[[Trial], None] = lambda _: None
 ) -> None:
-    """Evaluate the runs, each record written as soon as it is there; `tell` hears of each."""
-    waiting = list(runs)
-    for run in {(run.dataset, run.method, run.parameters, run.labeled): run for run in waiting}.values():
-        check_run(run)  # a mistake is an error before any work
+    """Do the tasks, each recorded as soon as it is done; `tell` hears of each."""
+    waiting = list(tasks)
+    alike = {(t.trial.dataset, t.trial.method, t.trial.parameters, t.trial.labeled): t.trial for t in waiting}
+    for trial in alike.values():
+        check_trial(trial)  # a mistake is an error before any work
     if jobs == 1:
-        for run in waiting:
-            _keep(_evaluate(run, records), records, tell)
+        for task in waiting:
+            _do(task, records)
+            tell(task.trial)
         return
     # The heavy parts are threaded; processes share the cores among them.
     threads = max(1, thread_count() // jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,))
     try:
-        for done in as_completed([pool.submit(_evaluate, run, records) for run in waiting]):
-            _keep(done.result(), records, tell)
+        for done in as_completed([pool.submit(_do, task, records) for task in waiting]):
+            tell(done.result())
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _evaluate(run: Run, records: Records) -> Record:
-    """The record of a run; another process may have written it in the meantime."""
-    return records.read().get(run.key()) or evaluate(run)
+def evaluate(task: Task, known: Record | None = None) -> Record:
+    """The record of a task: what was selected and at what cost, and the metrics per evaluation.
+
+    Where the `known` record says what was selected, only the classifiers run.
+    """
+    trial = task.trial
+    data = load_by_name(trial.dataset)
+    X, rows = dense(data.X), deal_out(trial, data)
+    record: Record = {"key": trial.key(), "trial": asdict(trial), "metrics": {}, "versions": versions()}
+    seconds = {}
+    reset_peak()
+    start = time.perf_counter()
+    selected = _recorded(known, data)
+    if selected is None:
+        selected = select(trial, X, data.Y, rows)
+        seconds["select"] = time.perf_counter() - start
+        record |= _facts(selected, data)
+        clients = [len(part) for part in rows.clients]
+        record["rows"] = {"server": len(rows.server), "clients": clients, "test": len(rows.test)}
+    start = time.perf_counter()
+    for evaluation in task.evaluations:
+        table = scale(X, rows.train) if evaluation.scaling == "scaled" else X
+        taught = rows.train if evaluation.classifier_labels == "all" else rows.server
+        record["metrics"][evaluation.name] = measure(
+            table, data.Y, taught, rows.test, selected.draws, CLASSIFIERS[evaluation.classifier]
+        )
+    seconds["classify"] = time.perf_counter() - start
+    return {**record, "seconds": seconds, "peak_mb": peak_megabytes()}
 
 
-def _keep(record: Record, records: Records, tell: Callable[[Record], None]) -> None:
-    records.append(record)
-    tell(record)
+def reset_peak() -> None:
+    """Measure peak memory from here on; elsewhere than on Linux it stays that of the whole process."""
+    if _RESET.exists():
+        _RESET.write_text("5")
+
+
+def peak_megabytes() -> float:
+    """The largest resident size since `reset_peak`."""
+    if _PEAK.exists():
+        line = next(line for line in _PEAK.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1000
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _recorded(known: Record | None, data: Dataset) -> Selected | None:
+    """The selection that a record tells; it does not tell the draws of random features."""
+    if known is None:
+        return None
+    n_features = data.X.shape[1]
+    if known.get("k") == n_features:
+        return Selected([np.arange(n_features)])
+    if known.get("selected") is None:
+        return None
+    column = {name: index for index, name in enumerate(data.feature_names)}
+    return Selected([np.array([column[name] for name in known["selected"]])])
+
+
+def _facts(selected: Selected, data: Dataset) -> Record:
+    columns = selected.draws[0]
+    told = len(columns) < data.X.shape[1] and len(selected.draws) == 1
+    return {
+        "k": len(columns),
+        **({} if selected.own_k is None else {"own_k": selected.own_k}),
+        "selected": [data.feature_names[p] for p in columns] if told else None,
+        "bytes": bytes_by_kind(selected.transcript),
+        "client_bytes": bytes_by_client(selected.transcript),
+    }
+
+
+def _do(task: Task, records: Records) -> Trial:
+    """Compute and record what is missing; another process may have written it in the meantime."""
+    known = records.read().get(task.trial.key())
+    left = task.left(known)
+    if left.evaluations:
+        records.append(evaluate(left, known))
+    return task.trial
 
 
 def _limit_threads(n_threads: int) -> None:

@@ -1,1 +1,1 @@
-"""Results as files: the selection's record, its ranking, pictures."""
+"""Results as files: the selection's record, tables and pages of experiments, pictures. Nothing is computed here."""

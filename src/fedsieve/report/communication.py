@@ -15,7 +15,7 @@ def communication_table(experiment: Experiment, records: dict[str, Record], shap
     `shapes` has (rows, features) of each dataset. "Printed" counts every client with all rows of the dataset, as the
     paper's table does; "real" counts the rows that the clients hold. D_i is 1 unless the experiment has `distances`.
     """
-    wires = [method.title for method in experiment.methods]
+    wires = [contender.title for contender in experiment.contenders]
     rows = list(_rows(experiment, records, shapes))
     header = ["dataset", "printed, before", "printed, after", "real, before", "real, after"]
     header += [f"real, after + {wire}" for wire in [*wires, "matrices"]]
@@ -44,9 +44,9 @@ def _rows(
 ) -> Iterator[tuple[str, list[float]]]:
     for dataset in experiment.datasets:
         n_rows, n_features = shapes[dataset]
-        runs = [run for method in experiment.methods for run in experiment.runs(method) if run.dataset == dataset]
-        found = [records[run.key()] for run in runs if run.key() in records]
-        if len(found) < len(runs):
+        trials = [t for row in experiment.contenders for t in experiment.trials(row) if t.dataset == dataset]
+        found = [records[trial.key()] for trial in trials if trial.key() in records]
+        if len(found) < len(trials):
             continue
         clients, k = found[0]["rows"]["clients"], found[0]["k"]
         distances = _distances(experiment, len(clients))

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.image import imread
 
 from fedsieve.errors import MissingExtraError
-from fedsieve.report.pixels import draw_pixels
+from fedsieve.report.pictures import draw_pixels
 
 IMAGES = np.random.default_rng(0).integers(0, 17, (20, 64)).astype(float)
 

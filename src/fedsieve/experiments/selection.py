@@ -1,0 +1,118 @@
+"""One trial's selection: which rows are whose, and what a method chooses from what it may see of them."""
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+from fedsieve.catalog import Entry, registry
+from fedsieve.datasets import Dataset, load, load_digits, partition
+from fedsieve.errors import ParameterError, listed
+from fedsieve.experiments.config import BUNDLED, Trial
+
+TEST_SHARE = 0.3
+N_RANDOM_DRAWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class RowShares:
+    """Who has which rows of a dataset; `server` and `clients` together are `train`."""
+
+    train: Int
+    test: Int
+    server: Int
+    clients: list[Int]
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """The chosen columns, best first (several draws of random ones), and what the method told besides."""
+
+    draws: list[Int]
+    transcript: tuple[Any, ...] = ()
+    own_k: int | None = None  # how many features a method that chooses their number would have kept
+
+
+def load_by_name(name: str) -> Dataset:
+    """A dataset of the paper, or the bundled digits."""
+    return load_digits() if name == BUNDLED else load(name)
+
+
+def known_method(name: str) -> Entry:
+    """The registry's entry of that name."""
+    methods = registry()
+    if name not in methods:
+        raise ParameterError(f"experiment: no method {name!r}; there are {', '.join(map(repr, methods))}.")
+    return methods[name]
+
+
+def check_trial(trial: Trial) -> None:
+    """Find out whether a trial can be done at all, without doing it."""
+    data, entry = load_by_name(trial.dataset), known_method(trial.method)
+    deal_out(trial, data)
+    n_features = data.X.shape[1]
+    if trial.k is not None and trial.k > n_features:
+        raise ParameterError(
+            f"experiment: k of {trial.dataset!r} must be at most n_features={n_features}; got {trial.k}."
+        )
+    unknown = [name for name, _ in trial.parameters if name not in signature(entry.factory).parameters]
+    if unknown:
+        raise ParameterError(f"experiment: {trial.method} has no parameter {listed(unknown)}.")
+
+
+def deal_out(trial: Trial, data: Dataset) -> RowShares:
+    """Split the rows by the trial's seed: test rows, the server's labeled share of the others, and the clients'."""
+    if trial.split == "official":
+        if data.train is None or data.test is None:
+            raise ParameterError(f"experiment: {trial.dataset!r} has no official split; use split = 'random'.")
+        train, test = data.train, data.test
+    else:
+        shuffled = np.random.default_rng([trial.seed, 0]).permutation(len(data.Y))
+        n_test = round(TEST_SHARE * len(shuffled))
+        test, train = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
+    labeled, others = partition.labeled_split(data.Y[train], trial.labeled, [trial.seed, 1])
+    deal = getattr(partition, trial.partition)
+    alpha = {} if trial.partition == "iid" else {"alpha": trial.alpha}
+    parts = deal(data.Y[train[others]], trial.n_clients, random_state=[trial.seed, 2], **alpha)
+    return RowShares(train, test, train[labeled], [train[others[part]] for part in parts])
+
+
+def select(trial: Trial, X: Float, Y: Int, rows: RowShares) -> Selected:
+    """What the method chooses from the training rows."""
+    entry = known_method(trial.method)
+    parameters = {**dict(trial.parameters), "n_features_to_select": trial.k}
+    if entry.name == "random":
+        seeds = [1000 * trial.seed + draw for draw in range(N_RANDOM_DRAWS)]
+        fitted = [entry.factory(**parameters, random_state=seed).fit(X[rows.train]) for seed in seeds]
+    else:
+        if entry.supervision == "supervised" and "random_state" in signature(entry.factory).parameters:
+            parameters.setdefault("random_state", trial.seed)
+        tables, clients = _seen(trial, entry, X, Y, rows)
+        fitted = [entry.factory(**parameters).fit(*tables, **clients)]
+    return Selected(
+        draws=[selector.order_[: selector.support_.sum()] for selector in fitted],
+        transcript=getattr(fitted[0], "transcript_", ()),
+        own_k=getattr(fitted[0], "n_kept_", None),
+    )
+
+
+def _seen(
+    trial: Trial, entry: Entry, X: Float, Y: Int, rows: RowShares
+) -> tuple[tuple[Any, ...], dict[str, dict[str, Any] | None]]:
+    """What a method is given to fit: the tables, and by keyword the clients of a federated one."""
+    if trial.labels == "none":
+        return (X[rows.train],), {}
+    if entry.federated:
+        semi_supervised = entry.supervision == "semi-supervised"
+        clients = {
+            f"client-{i:02d}": X[part] if semi_supervised else (X[part], Y[part]) for i, part in enumerate(rows.clients)
+        }
+        alone = not semi_supervised and trial.labels == "server"  # clients would show their labels
+        return (X[rows.server], Y[rows.server]), {"clients": None if alone else clients}
+    if entry.supervision == "semi-supervised":
+        known = np.where(np.isin(rows.train, rows.server)[:, None], Y[rows.train], -1)
+        return (X[rows.train], known), {}
+    taught = rows.train if trial.labels == "all" else rows.server
+    return (X[taught], Y[taught]), {}
