@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-federation lint bench tables clean
+.PHONY: demo test test-all test-federation lint bench tables clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## choose pixels of handwritten digits with ten sites
@@ -11,8 +11,11 @@ demo: $(READY)  ## choose pixels of handwritten digits with ten sites
 
 test: lint  ## linters, types, import rules, tests, doctests
 	# numba looks only at a kernel's own file: forget kernels that are older than what is compiled into them.
-	for shared in degrees bits; do find src -name '*.nb[ic]' ! -newer src/fedsieve/kernels/$$shared.py -delete; done
+	for shared in degrees compiled; do find src -name '*.nb[ic]' ! -newer src/fedsieve/kernels/$$shared.py -delete; done
 	$(BIN)/python -m pytest -n 2
+
+test-all: $(READY)  ## the long tests that make test leaves out and that need no servers
+	$(BIN)/python -m pytest -n 2 -m full
 
 test-federation: $(READY)  ## the slow tests with real servers and sites: killed, hanging, restarted, impostors; simulation
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,simulation]'

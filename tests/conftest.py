@@ -13,6 +13,26 @@ settings.register_profile("fedsieve", deadline=None, max_examples=40, derandomiz
 settings.load_profile("fedsieve")
 
 
+LONG = {
+    "full": "scikit-learn's checks of every rival; run with -m full",
+    "federation": "minutes of real processes; run with -m federation, without xdist",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker, meaning in LONG.items():
+        config.addinivalue_line("markers", f"{marker}: {meaning}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long unless its marker is asked for."""
+    left_out = [marker for marker in LONG if marker not in config.option.markexpr]
+    long = {item for item in items if any(item.get_closest_marker(marker) for marker in left_out)}
+    if long:
+        config.hook.pytest_deselected(items=list(long))
+        items[:] = [item for item in items if item not in long]
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240611)

@@ -91,3 +91,12 @@ def partly_labeled(
     labeled = np.zeros(n_rows, dtype=bool)
     labeled[rng.permutation(n_rows)[: draw(st.integers(min_labeled, n_rows))]] = True
     return X, Y, labeled
+
+
+@st.composite
+def dealt_out(draw: st.DrawFn, n_parts: int = 4) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A table with gaps, and a split of its rows in which a part may be empty."""
+    X = with_gaps(draw(tables(min_rows=3)), draw(st.integers(0, 99)), draw(st.sampled_from([0.0, 0.3])))
+    owner = np.array(draw(st.lists(st.integers(0, n_parts - 1), min_size=len(X), max_size=len(X))))
+    order = draw(st.permutations(range(n_parts)))
+    return X, [X[owner == part] for part in order]

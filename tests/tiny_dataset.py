@@ -12,7 +12,7 @@ import pooch
 import pytest
 
 from fedsieve.datasets import registry
-from fedsieve.datasets.registry import Entry
+from fedsieve.datasets.registry import KnownDataset
 
 HEADER = "@relation tiny\n@attribute sweet numeric\n@attribute y_b {0,1}\n@attribute red {0,1}\n@attribute y_a {0,1}\n"
 FILES = {
@@ -20,7 +20,7 @@ FILES = {
     "tiny-test.arff": HEADER + "@data\n3.5,0,0,1\n4.5,1,1,1\n",
     "tiny.xml": "<labels><label name='y_a'/><label name='y_b'/></labels>",
 }
-TINY = Entry(
+TINY = KnownDataset(
     name="tiny",
     domain="fruit",
     n_samples=5,
@@ -77,7 +77,7 @@ def remote_server() -> Iterator[Remote]:
 
 def use_tiny(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str) -> Path:
     """Know the tiny dataset only, at that address, with a cache folder of its own; returns where its files go."""
-    monkeypatch.setattr(registry, "ENTRIES", {"tiny": TINY})
+    monkeypatch.setattr(registry, "KNOWN", {"tiny": TINY})
     monkeypatch.setattr(pooch, "os_cache", lambda name: folder / "cache" / name)
     monkeypatch.setenv("FEDSIEVE_DATA_URL", url)
     monkeypatch.delenv("FEDSIEVE_DATA", raising=False)

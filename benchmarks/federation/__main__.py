@@ -10,12 +10,12 @@ import numpy as np
 from benchmarks.federation.processes import PeakMemory, server, sites, until
 from benchmarks.federation.wire import CountingForwarder
 from fedsieve import kernels
-from fedsieve.deployment.agreement import check_address
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text, check_address
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import new_run
-from fedsieve.protocol import Site, SSFMLFSPlan
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.flower import control
 from fedsieve.transport.flower.engine import free_port
@@ -32,7 +32,10 @@ def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> Serve
     features = [f"feature_{number:04d}" for number in range(n_features)]
     address = f"127.0.0.1:{free_port()}"
     folder = create(
-        place / "federation", agreement_text("bench", address, names, features, ["l0", "l1"]), names, address
+        place / "federation",
+        agreement_text("bench", address, names, features, ["l0", "l1"], method="SSFMLFS"),
+        names,
+        address,
     )
     folder.write_labeled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))
     for name in names:
@@ -87,9 +90,9 @@ def thousand_features(place: Path) -> dict[str, float]:
             seconds, record = our_seconds(folder)
         wire.close()
     counted = sum(entry["n_bytes"] for entry in record["transcript"])
-    features = folder.agreement().plan.features
-    tables = {name: Site(features, folder.site(name).rows().X) for name in folder.agreement().sites}
-    here = in_process.select(SSFMLFSPlan(features, on_bad_client="drop"), folder.labeled(), tables)
+    features = folder.agreement().method.features
+    tables = {name: ArrayTable(features, folder.site(name).rows().X) for name in folder.agreement().sites}
+    here = in_process.select(SSFMLFSMethod(features, on_bad_client="drop"), folder.labeled(), tables)
     assert list(record["scores"].values()) == list(here.selection.scores), "the network changed the result"
     sent = sum(wire.n_bytes.values())
     print(f"1000 features: transcript {counted:,} bytes, on the wire {dict(wire.n_bytes)}, memory {memory.megabytes}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from fedsieve.cli.federation.joining import make_local_certificate
+from fedsieve.cli.federation.join import make_local_certificate
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.transport.flower.client_app import SITE
 from fedsieve.transport.flower.control import ONLINE, Control

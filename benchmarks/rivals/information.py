@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed.timing import best_of
-from fedsieve.rivals.bins import equal_width_bins
+from fedsieve.measures.scaling import equal_width_bins
 from fedsieve.rivals.d2f import D2F
 from fedsieve.rivals.fimf import FIMF
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from benchmarks.robustness.damage import damaged, resealed
 from benchmarks.robustness.lies import NEITHER, told
-from fedsieve.protocol.messages import MESSAGES
+from fedsieve.messages import REPLIES, REQUESTS
 from fedsieve.versions import versions
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -26,7 +26,7 @@ N_PROCESSES = 2
 
 def main() -> int:
     console = Console()
-    kinds = [kind.__name__ for kind in MESSAGES]
+    kinds = [*REQUESTS, *REPLIES]
     start = time.perf_counter()
     with ProcessPoolExecutor(N_PROCESSES, get_context("spawn")) as pool:
         parts = [pool.submit(told, N_LIES // N_PARTS, seed) for seed in range(N_PARTS)]

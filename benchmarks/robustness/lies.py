@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from fedsieve.protocol.validation import why_refused
 from fedsieve.transport.codec import decode, encode
 from protocol.certificates import certificate, same
 from protocol.dishonesty import Situation, lie, named_lies, situations
@@ -34,7 +33,7 @@ def _fate(s: Situation, rng: np.random.Generator) -> str:
         reply = s.honest
         while same(reply, s.honest, rtol=1e-12):  # a lie may come out as the truth: draw another
             reply = decode(encode(lie(s, str(rng.choice(named_lies(s))), rng)))
-        reason = why_refused(s.request, reply, s.expected)
+        reason = s.request.why_refused(reply, s.known)
         if reason:
             return f"refused: {_rule(reason)}"
         return CERTIFIED if certificate(s.request, reply, s.tables) is not None else NEITHER

@@ -6,6 +6,7 @@ from typing import Any
 
 from fedsieve import rivals
 from fedsieve.selectors import SSFMLFS, Sieve
+from fedsieve.selectors.base import FederatedSelector
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
 
 SEMI_SUPERVISED = (
@@ -29,14 +30,9 @@ SUPERVISED = (
     ("GRMFS", rivals.GRMFS, "code"),
 )
 
-FEDERATED = (
-    ("FMLFS", rivals.FMLFS, "our reading"),
-    ("FedCMFS", rivals.FedCMFS, "our reading"),
-)
-
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogEntry:
     """One method.
 
     `supervision` is "none", "semi-supervised" or "supervised"; `fidelity` is "code" (checked against published code),
@@ -53,20 +49,29 @@ class Entry:
     control: bool = False
 
 
-def registry() -> dict[str, Entry]:
+def registry() -> dict[str, CatalogEntry]:
     """All methods.
 
     >>> registry()["SSFMLFS"].supervision
     'semi-supervised'
     """
     entries = (
-        Entry("Sieve", Sieve, "semi-supervised", federated=True, fidelity="text"),
-        Entry("SSFMLFS", SSFMLFS, "semi-supervised", federated=True, fidelity="text"),
-        *(Entry(name, factory, "semi-supervised", False, fidelity) for name, factory, fidelity in SEMI_SUPERVISED),
-        *(Entry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
-        *(Entry(name, factory, "supervised", True, fidelity) for name, factory, fidelity in FEDERATED),
-        Entry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
-        Entry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
-        Entry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),
+        *(_federated(selector) for selector in (Sieve, SSFMLFS)),
+        *(
+            CatalogEntry(name, factory, "semi-supervised", False, fidelity)
+            for name, factory, fidelity in SEMI_SUPERVISED
+        ),
+        *(CatalogEntry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
+        *(_federated(selector) for selector in (rivals.FMLFS,)),
+        CatalogEntry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
+        CatalogEntry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
+        CatalogEntry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),
     )
     return {entry.name: entry for entry in entries}
+
+
+def _federated(selector: type[FederatedSelector]) -> CatalogEntry:
+    """What a federated method says of itself."""
+    method = selector.federated_method
+    supervision = "supervised" if method.sites_hold_labels else "semi-supervised"
+    return CatalogEntry(method.name, selector, supervision, federated=True, fidelity=method.fidelity)

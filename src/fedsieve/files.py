@@ -1,10 +1,30 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, read once while they stay the same, or held by one process at a time."""
 
+import fcntl
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from fedsieve.errors import DataError
+
+Content = TypeVar("Content")
+_read: dict[tuple[Path, Any], tuple[tuple[int, ...], Any]] = {}
+
+
+def read_once(path: Path, read: Callable[[Path], Content]) -> Content:
+    """What `read` makes of a file; a process reads it again only after the file changed."""
+    try:
+        status = path.stat()
+    except OSError:
+        return read(path)  # which says what is wrong
+    state = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode)
+    known = _read.get((path, read))
+    if known is None or known[0] != state:
+        known = _read[path, read] = state, read(path)
+    content: Content = known[1]
+    return content
 
 
 def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int | None = None) -> None:
@@ -42,3 +62,29 @@ def _reach_the_disk(path: Path) -> None:
     """So that a power failure after the renaming cannot leave an empty file."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
+
+
+@contextmanager
+def only_one(file: Path, otherwise: Exception) -> Iterator[None]:
+    """Hold the file while the block runs; raise `otherwise` if another process holds it."""
+    with file.open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise otherwise from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def holder(file: Path) -> int | None:
+    """The pid of the process that holds the file, if one does."""
+    if not file.is_file():
+        return None
+    with file.open("r", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return int(lock.read() or 0)
+    return None

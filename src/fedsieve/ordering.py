@@ -1,7 +1,7 @@
 """The rule for order and ties: scores are compared after rounding, larger ones come first, ties go by index.
 
 The last digits of a score depend on the order of additions, and so on the machine. Rounding them away first makes
-every order the same everywhere, and equal features tie.
+every order the same everywhere, and equal features tie. Also how many of the best are kept when nobody says.
 """
 
 import math
@@ -88,3 +88,36 @@ def places(order: Int) -> Int:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place
+
+
+TIE = 1e-9
+"""Neighboring scores closer than this share of the largest one tie."""
+
+
+def order_by_score(scores: ArrayLike, last: Bool | None = None) -> Int:
+    """Feature indices, best first.
+
+    Neighboring scores closer than 1e-9 of the largest tie, and ties go to the smaller index: copies of a feature
+    have equal scores up to rounding and must not swap with the route a number took. The features marked in `last`
+    (no vertices of the graph) follow in index order.
+
+    >>> order_by_score([0.5, 0.7, 0.5 + 1e-12, 0.9])
+    array([3, 1, 0, 2])
+    >>> order_by_score([0.5, 0.7, 0.9], last=np.array([False, True, False]))
+    array([2, 0, 1])
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    counted = np.ones(len(values), dtype=bool) if last is None else ~last
+    levels = np.zeros(len(values))
+    levels[counted] = tie_levels(values[counted], TIE)
+    return ranked(levels, decimals=0, last=last)
+
+
+def default_n_features(n_features: int) -> int:
+    """How many features to keep by default: a share that falls as the table widens, at least one.
+
+    >>> [default_n_features(d) for d in (1, 68, 72, 103, 499, 1001)]
+    [1, 27, 29, 31, 150, 100]
+    """
+    share = 0.4 if n_features < 100 else 0.3 if n_features < 500 else 0.2 if n_features < 1000 else 0.1
+    return max(1, round(share * n_features))

@@ -3,7 +3,9 @@
 import re
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -26,22 +28,25 @@ class Result:
         return line
 
 
-@pytest.fixture
-def fedsieve(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+@pytest.fixture(scope="session")
+def fedsieve() -> Callable[..., Result]:
     """Call `fedsieve` with arguments as the installed command does, on streams that are no terminal."""
-    monkeypatch.setenv("COLUMNS", "80")
-    for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(name, raising=False)
 
     def call(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["fedsieve", *(str(argument) for argument in arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        streams = capsys.readouterr()
-        assert "Traceback" not in streams.out + streams.err
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(StringIO()) as out,
+            redirect_stderr(StringIO()) as err,
+        ):
+            patch.setenv("COLUMNS", "80")
+            for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "TTY_COMPATIBLE"):
+                patch.delenv(name, raising=False)
+            patch.setattr(sys, "argv", ["fedsieve", *(str(argument) for argument in arguments)])
+            with pytest.raises(SystemExit) as exit_:
+                main()
+        assert "Traceback" not in out.getvalue() + err.getvalue()
         code = exit_.value.code
-        return Result(0 if code is None else int(code), streams.out, streams.err)
+        return Result(0 if code is None else int(code), out.getvalue(), err.getvalue())
 
     return call
 

@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 import sys
 
 import numpy as np
 import pytest
 
-from fedsieve.cli.pixels import pixel_picture
+from fedsieve.cli.demo import pixel_picture
 from fedsieve.datasets import load_digits
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -17,12 +18,26 @@ def read(folder) -> dict:
     return json.loads((folder / "selection.json").read_text())
 
 
-def order(folder) -> list[str]:
-    return read(folder)["order"]
+@pytest.fixture(scope="module")
+def plain(fedsieve, tmp_path_factory):
+    """What a demo without any option says and leaves, for tests that only look at it."""
+    folder = tmp_path_factory.mktemp("demo") / "plain"
+    return fedsieve("demo", "--out", folder), folder
 
 
-def test_it_shows_the_picture_the_cost_and_the_agreement(fedsieve, tmp_path):
-    result = fedsieve("demo", "--out", tmp_path / "demo")
+@pytest.fixture(scope="module")
+def of_seed_3(fedsieve, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo") / "new" / "demo"
+    return fedsieve("demo", "--out", folder, "--seed", 3), folder
+
+
+@pytest.fixture
+def by_ssfmlfs(fedsieve, tmp_path):
+    return fedsieve("demo", "--out", tmp_path, "-k", 12, "--method", "ssfmlfs"), tmp_path
+
+
+def test_it_shows_the_picture_the_cost_and_the_agreement(plain):
+    result, _ = plain
     assert result.code == 0, result.err
     for wire in ("statistics", "vectors", "matrices"):
         assert f"SSFMLFS, wire form {wire}\n" in result.out
@@ -35,26 +50,29 @@ def test_it_shows_the_picture_the_cost_and_the_agreement(fedsieve, tmp_path):
     assert "round 3: pair sums of the features" in result.err
 
 
-@pytest.mark.parametrize(("method", "other"), [("sieve", "SSFMLFS"), ("ssfmlfs", "Sieve")])
-def test_both_pictures_have_the_rank_of_every_chosen_pixel_in_its_place(fedsieve, tmp_path, method, other):
-    result = fedsieve("demo", "--out", tmp_path, "-k", 12, "--method", method)
-    record, names = read(tmp_path), load_digits().feature_names
+@pytest.mark.parametrize(
+    ("run", "method", "other", "k"), [("plain", "Sieve", "SSFMLFS", 26), ("by_ssfmlfs", "SSFMLFS", "Sieve", 12)]
+)
+def test_both_pictures_have_the_rank_of_every_chosen_pixel_in_its_place(request, run, method, other, k):
+    result, folder = request.getfixturevalue(run)
+    record, names = read(folder), load_digits().feature_names
     lines = re.findall(r"^ (?:  ·| [ \d]\d){8}$", result.out, flags=re.MULTILINE)
     assert len(lines) == 16
     shown = []
     for picture in (lines[:8], lines[8:]):
         cells = [cell for line in picture for cell in line.split()]
         ranked = {int(cell): names[pixel] for pixel, cell in enumerate(cells) if cell != "·"}
-        shown.append([ranked[rank] for rank in range(1, 13)])
-    assert record["method"].lower() == method
-    assert shown[0] == record["order"][:12]
+        assert sorted(ranked) == list(range(1, k + 1))
+        shown.append([ranked[rank] for rank in sorted(ranked)])
+    assert record["method"] == method
+    assert shown[0] == record["order"][:k] == record["selected"]
     ranks = record[f"rank_{other}"]
-    assert shown[1] == sorted(names, key=ranks.get)[:12]
-    assert f"{other} selects {len(set(shown[0]) & set(shown[1]))} of the same 12 features." in result.out
+    assert shown[1] == sorted(names, key=ranks.get)[:k]
+    assert f"{other} selects {len(set(shown[0]) & set(shown[1]))} of the same {k} features." in result.out
 
 
-def test_it_measures_what_the_choice_is_worth(fedsieve, tmp_path):
-    result = fedsieve("demo", "--out", tmp_path)
+def test_it_measures_what_the_choice_is_worth(plain):
+    result, _ = plain
     found = {name: float(value) for name, value in re.findall(r"│ (\S.*?) +│ +(0\.\d{3})", result.out)}
     assert found["26 at random"] < found["26 by Sieve"] < 1
     assert set(found) >= {"26 by SSFMLFS", "all 64"}
@@ -88,9 +106,8 @@ def test_ranks_of_two_digits_keep_the_columns_straight():
     ]
 
 
-def test_it_leaves_the_result_and_a_picture(fedsieve, tmp_path):
-    folder = tmp_path / "new" / "demo"
-    result = fedsieve("demo", "--out", folder, "--seed", 3)
+def test_it_leaves_the_result_and_a_picture(of_seed_3):
+    result, folder = of_seed_3
     assert {file.name for file in folder.iterdir()} == {"selection.json", "ranking.csv", "pixels.png"}
     picture = (folder / "pixels.png").read_bytes()
     assert picture.startswith(PNG)
@@ -102,21 +119,20 @@ def test_it_leaves_the_result_and_a_picture(fedsieve, tmp_path):
     assert f"{folder} holds selection.json, ranking.csv, pixels.png." in result.out
 
 
-def test_constant_pixels_come_last(fedsieve, tmp_path):
-    fedsieve("demo", "--out", tmp_path)
+def test_constant_pixels_come_last(plain):
     digits = load_digits()
     constant = {name for name, spread in zip(digits.feature_names, np.ptp(digits.X, axis=0), strict=True) if not spread}
-    assert set(order(tmp_path)[-3:]) == constant
+    assert set(read(plain[1])["order"][-3:]) == constant
 
 
-def test_the_seed_decides_the_order_and_it_can_be_run_again(fedsieve, tmp_path):
-    assert fedsieve("demo", "--out", tmp_path, "--seed", 1).code == 0
-    first = read(tmp_path)
-    assert fedsieve("demo", "--out", tmp_path, "--seed", 2).code == 0
-    other = read(tmp_path)
-    assert fedsieve("demo", "--out", tmp_path, "--seed", 1).code == 0
-    again = read(tmp_path)
+def test_the_seed_decides_the_order_and_it_can_be_run_again(fedsieve, tmp_path, plain, of_seed_3):
+    first, other = read(plain[1]), read(of_seed_3[1])
+    shutil.copytree(of_seed_3[1], tmp_path / "demo")
+    assert fedsieve("demo", "--out", tmp_path / "demo", "--seed", 0).code == 0
+    again = read(tmp_path / "demo")
+    assert (first["seed"], other["seed"], again["seed"]) == (0, 3, 0)
     assert again["order"] == first["order"] != other["order"]
+    assert again["scores"] == first["scores"]
     assert first["relevance"] != other["relevance"]  # other labeled rows
     assert first["n_rows"] != other["n_rows"]  # other clients
 
@@ -129,7 +145,8 @@ def test_k_must_be_a_number_of_pixels(fedsieve, tmp_path, k):
     assert not (tmp_path / "demo").exists()
 
 
-def test_without_matplotlib_only_the_picture_is_missing(fedsieve, tmp_path, monkeypatch):
+def test_without_matplotlib_and_a_table_reader_only_the_picture_is_missing(fedsieve, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -137,13 +154,9 @@ def test_without_matplotlib_only_the_picture_is_missing(fedsieve, tmp_path, monk
     assert result.code == 0, result.err
     assert "Warning: drawing the picture needs the package 'matplotlib'" in result.err
     assert 'pip install "fedsieve[report]"' in result.err
+    assert "pyarrow" not in result.err
     assert f"{tmp_path} holds selection.json, ranking.csv. " in result.out
     assert {file.name for file in tmp_path.iterdir()} == {"selection.json", "ranking.csv"}
-
-
-def test_it_needs_no_table_reader(fedsieve, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert fedsieve("demo", "--out", tmp_path).code == 0
 
 
 def test_it_replaces_no_result_but_its_own(fedsieve, tmp_path):

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fedsieve.cli.federation.tables import read_labeled, read_rows
-from fedsieve.deployment.agreement import parse_agreement
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.cli.tables import read_labeled, read_rows
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.errors import DataError
-from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, SSFMLFSPlan
+from fedsieve.methods import METHODS, FMLFSMethod, SieveMethod, SSFMLFSMethod
 
-PLANS = {"FMLFS": FMLFSPlan, "FedCMFS": FedCMFSPlan}
+PLANS = {"FMLFS": FMLFSMethod}
 methods = pytest.mark.parametrize("method", PLANS)
 
 
@@ -45,7 +44,7 @@ def agreement(tables, method="FMLFS", **sections):
 def test_init_writes_the_method_for_all_parties(init, tables, method):
     assert init("--method", method, "-k", 2).code == 0
     folder = ServerFolder(tables["fed"])
-    plan = folder.agreement().plan
+    plan = folder.agreement().method
     assert type(plan) is PLANS[method]
     assert plan.k == 2
     assert set(plan.features) == set(tables.features)
@@ -54,14 +53,17 @@ def test_init_writes_the_method_for_all_parties(init, tables, method):
         assert folder.site(site).agreement().fingerprint == folder.agreement().fingerprint
 
 
-def test_init_without_a_method_means_ssfmlfs(init, tables):
+def test_init_without_a_method_means_sieve_and_says_so_in_the_file(init, tables):
     assert init().code == 0
-    assert type(ServerFolder(tables["fed"]).agreement().plan) is SSFMLFSPlan
+    assert type(ServerFolder(tables["fed"]).agreement().method) is SieveMethod
+    assert '\nmethod = "Sieve"\n' in (tables["fed"] / "federation.toml").read_text()
 
 
-def test_init_takes_the_wire_form_of_the_method(init, tables):
-    assert init("--method", "FedCMFS", "--wire", "tests").code == 0
-    assert ServerFolder(tables["fed"]).agreement().plan.wire == "tests"
+def test_init_takes_the_paper_s_method_with_its_own_options(init, tables):
+    assert init("--method", "ssfmlfs", "--wire", "vectors", "--missing", "unrelated").code == 0
+    plan = ServerFolder(tables["fed"]).agreement().method
+    assert type(plan) is SSFMLFSMethod
+    assert (plan.wire, plan.missing) == ("vectors", "unrelated")
 
 
 @methods
@@ -73,7 +75,7 @@ def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, m
     assert "in the server's and all sites' tables" in text
     filled = text.replace('features = ["FILL IN: the names of the columns"]', 'features = ["f0"]')
     filled = filled.replace('labels = ["FILL IN: the names of the columns"]', 'labels = ["y"]')
-    assert type(parse_agreement(filled).plan) is PLANS[method]
+    assert type(parse_agreement(filled).method) is PLANS[method]
 
 
 @pytest.mark.parametrize(
@@ -81,11 +83,9 @@ def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, m
     [
         (
             ["--method", "PCA"],
-            "the federation: method must be one of 'Sieve', 'SSFMLFS', 'FMLFS', 'FedCMFS'; got 'PCA'.",
+            f"the federation: method must be one of {', '.join(map(repr, METHODS))}; got 'PCA'.",
         ),
         (["--method", "FMLFS", "--wire", "statistics"], "[parameters] has unknown 'wire'."),
-        (["--method", "FedCMFS", "--missing", "unrelated"], "[parameters] has unknown 'missing'."),
-        (["--method", "FedCMFS", "--wire", "vectors"], "FedCMFS: wire must be one of 'statistics', 'tests'; got 'vect"),
         (
             ["--method", "FMLFS", "--ranges", "local"],
             "[columns] ranges: FMLFS knows federated ranges only; got 'local'",

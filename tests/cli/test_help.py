@@ -1,11 +1,18 @@
 """Help, version, and how the command behaves where something it needs is not installed."""
 
+import inspect
+import json
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import fedsieve as package
+from fedsieve.cli.app import Commands
+from fedsieve.cli.federation import FederationCommands
+
+HEAVY = ("sklearn", "numba", "scipy", "pandas", "pyarrow", "flwr", "cryptography", "matplotlib")
 
 
 def run_without(module: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -15,11 +22,45 @@ def run_without(module: str | None, *arguments: str) -> subprocess.CompletedProc
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
 
 
+def loaded_by(*arguments: str) -> list[str]:
+    """Which heavy packages a process has loaded that ran the command."""
+    code = f"""if True:
+        import atexit, json, sys
+        atexit.register(lambda: print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]), file=sys.stderr))
+        from fedsieve.cli import main
+        main()"""
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stderr.splitlines()[-1])
+
+
 def test_help_lists_the_commands(fedsieve):
     result = fedsieve("--help")
     assert result.code == 0
-    for command in ("demo", "select", "apply", "datasets", "benchmark"):
+    for command in ("demo", "select", "apply", "datasets", "benchmark", "federation"):
         assert f" {command} " in result.out
+    result = fedsieve("federation", "--help")
+    assert result.code == 0
+    for command in ("init", "pack", "site", "certificate", "serve", "join", "run", "status", "simulate"):
+        assert f" {command} " in result.out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["federation", "--help"]], ids=" ".join)
+def test_help_and_version_load_nothing_heavy(arguments):
+    assert loaded_by(*arguments) == []
+
+
+def test_the_check_of_what_is_loaded_would_notice():
+    assert {"sklearn", "numba"} <= set(loaded_by("demo", "--help"))
+
+
+@pytest.mark.parametrize("group", [Commands, FederationCommands])
+def test_a_command_s_line_in_the_list_is_the_first_paragraph_of_its_own_help(group):
+    assert len(group.summaries) > 5
+    for name, summary in group.summaries.items():
+        file = import_module(f"{group.package}.{name}")
+        text = file.app.info.help if hasattr(file, "app") else inspect.getdoc(getattr(file, name))
+        assert text.partition("\n\n")[0] == summary, name
 
 
 @pytest.mark.parametrize(
@@ -59,7 +100,7 @@ def test_no_command_shows_the_help(fedsieve):
 def test_an_unknown_command_is_named(fedsieve):
     result = fedsieve("selekt")
     assert result.code == 2
-    assert "No such command 'selekt'" in result.err
+    assert "No such command 'selekt'. Did you mean 'select'?" in " ".join(result.err.split())
 
 
 def test_an_error_in_a_process_of_its_own_is_one_line():
@@ -76,6 +117,16 @@ def test_without_typer_or_rich_the_extra_is_named(module):
     assert result.stderr == (
         f"fedsieve: the command line needs '{module}'. Install it with: pip install \"fedsieve[cli]\"\n"
     )
+
+
+@pytest.mark.parametrize("module", ["flwr", "cryptography"])
+def test_without_the_engine_the_federation_s_extra_is_named(module):
+    result = run_without(module, "federation", "status", "fed/")
+    assert result.returncode == 2
+    assert result.stderr == (
+        f"Error: fedsieve federation needs the package '{module}'. Install it with: pip install \"fedsieve[flower]\"\n"
+    )
+    assert run_without(module, "federation", "--help").returncode == 0
 
 
 def test_without_pyarrow_the_extra_is_named(fedsieve, tables, monkeypatch):

@@ -1,8 +1,9 @@
-"""Progress has words for every question that any method asks."""
+"""People who wait are told what is asked for, whatever the request."""
 
-from fedsieve.cli.progress import PHASES
-from fedsieve.protocol import messages as m
+from fedsieve.messages import REQUESTS
 
 
-def test_every_kind_of_question_has_a_phase():
-    assert set(PHASES) == {kind.__name__ for kind in m.REPLY_TO}
+def test_every_kind_of_request_has_a_title_of_its_own():
+    titles = [request.title for request in REQUESTS.values()]
+    assert all(titles)
+    assert len(set(titles)) == len(REQUESTS)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from fedsieve import datasets
-from fedsieve.datasets.findings import constant_features, findings, identifiers, label_leaks
+from fedsieve.datasets.description import constant_features, findings, identifiers, label_leaks
 
 N_ROWS = 40
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve import datasets
-from fedsieve.datasets.files import write_table
+from fedsieve.datasets.tables import write_table
 from fedsieve.errors import DataError, FedSieveWarning
 
 TABLE = pa.table(

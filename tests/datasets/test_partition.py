@@ -36,6 +36,16 @@ def test_dirichlet_fills_up_poor_clients_when_rows_are_just_enough():
     assert [len(part) for part in parts] == [2] * 10
 
 
+def test_poor_clients_take_from_the_richest():
+    Y, tried = np.repeat(np.eye(2, dtype=int), [100, 300], axis=0), 0
+    for seed in range(12):
+        alone, filled = (partition.dirichlet(Y, 5, 1e-3, seed, min_rows=min_rows) for min_rows in (0, 2))
+        if sorted(map(len, alone)) == [0, 0, 0, 100, 300]:
+            tried += 1
+            assert sorted(map(len, filled)) == [2, 2, 2, 100, 294]
+    assert tried > 3
+
+
 def test_dirichlet_follows_its_seed():
     Y = np.random.default_rng(1).integers(0, 2, (200, 4))
     first, again, other = (partition.dirichlet(Y, random_state=seed) for seed in (7, 7, 8))
@@ -64,6 +74,15 @@ def test_rows_without_labels_are_spread_by_shares_of_their_own():
     assert max(sizes) > 200  # far from 100 each: they are no label to be forgotten
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_go_by_the_shares_of_their_own_labels_only(seed):
+    """So small an alpha gives nearly all of a label to one client."""
+    Y = np.repeat(np.eye(2, dtype=int), 300, axis=0)
+    parts = partition.dirichlet(Y, 5, alpha=1e-3, random_state=seed, min_rows=0)
+    for rows in (range(300), range(300, 600)):
+        assert max(np.isin(part, rows).sum() for part in parts) > 290
+
+
 @pytest.mark.parametrize("alpha", [0, -1.0, float("nan"), float("inf")])
 def test_dirichlet_needs_a_positive_alpha(alpha):
     with pytest.raises(ParameterError, match="alpha must be a positive number; got"):
@@ -80,7 +99,7 @@ def test_dirichlet_needs_enough_rows_and_a_client(n_clients, n_rows):
 def test_labels_must_be_a_table_of_0_and_1(split):
     with pytest.raises(DataError, match=r"got shape \(3,\)"):
         split([1, 0, 1])
-    with pytest.raises(DataError, match="0 and 1 only; got -1"):
+    with pytest.raises(DataError, match=r"Y must hold 0 and 1 only; got -1 \(1 of 8 entries are neither\)\.$"):
         split([[1, 0], [0, -1], [1, 1], [0, 0]])
 
 
@@ -117,6 +136,12 @@ def test_labels_that_exclude_each_other_are_split_to_the_row(sizes, fraction, se
     Y = np.vstack([Y, np.zeros((20, len(sizes)), dtype=int)])
     labeled, _ = partition.labeled_split(Y, fraction, seed)
     assert departures(Y, labeled).max() <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_both_sides_want_alike_goes_where_more_rows_are_wanted(seed):
+    labeled, _ = partition.labeled_split([[1, 0], [0, 1], [0, 0], [0, 0]], 0.5, seed)
+    assert np.isin(labeled, [0, 1]).sum() == 1  # one of the two labels, not both or none
 
 
 def test_labeled_split_is_better_than_a_random_one():

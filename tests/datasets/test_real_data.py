@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from fedsieve import datasets
-from fedsieve.datasets.registry import entry
+from fedsieve.datasets.registry import known_dataset
 
 HOME = Path(os.environ.get("FEDSIEVE_DATA", "")) / "mulan"
 pytestmark = pytest.mark.skipif(not os.environ.get("FEDSIEVE_DATA"), reason="FEDSIEVE_DATA is not set")
@@ -69,14 +69,14 @@ def test_shapes_cardinalities_and_splits(loaded):
 
 
 def test_labels_are_those_of_the_xml_in_its_order(loaded):
-    root = ElementTree.parse(HOME / loaded.name / entry(loaded.name).labels).getroot()
+    root = ElementTree.parse(HOME / loaded.name / known_dataset(loaded.name).labels).getroot()
     assert loaded.label_names == tuple(element.get("name") for element in root)
     assert not set(loaded.label_names) & set(loaded.feature_names)
 
 
 def test_every_value_of_train_and_test_lies_under_its_name(loaded):
     names = [*loaded.feature_names, *loaded.label_names]
-    rows = [row for file in entry(loaded.name).rows for row in by_hand(loaded.name, file)]
+    rows = [row for file in known_dataset(loaded.name).rows for row in by_hand(loaded.name, file)]
     expected = np.array([[row[name] for name in names] for row in rows])
     assert_array_equal(table(loaded), expected)
 
@@ -95,7 +95,7 @@ def test_train_and_test_together_are_the_full_file(loaded):
 
 def test_the_full_file_can_be_read_by_path(loaded):
     path = HOME / loaded.name / FULL[loaded.name]
-    data = datasets.load_arff(path, HOME / loaded.name / entry(loaded.name).labels)
+    data = datasets.load_arff(path, HOME / loaded.name / known_dataset(loaded.name).labels)
     assert data.label_names == loaded.label_names
     assert_array_equal(np.sort(data.Y.sum(axis=1)), np.sort(loaded.Y.sum(axis=1)))
 
@@ -112,7 +112,7 @@ def test_the_full_file_can_be_read_by_path(loaded):
 )
 def test_labels_whose_order_differs_between_xml_and_arff(name, first_labels):
     data = datasets.load(name)
-    file = HOME / name / entry(name).rows[0]
+    file = HOME / name / known_dataset(name).rows[0]
     header = [line.split()[1] for line in file.read_text().splitlines() if line.lower().startswith("@attribute")]
     in_arff = [column for column in header if column in data.label_names]
     assert in_arff != list(data.label_names)

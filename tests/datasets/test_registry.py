@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fedsieve import datasets
-from fedsieve.datasets.registry import ENTRIES, entry
+from fedsieve.datasets.registry import KNOWN, known_dataset
 from fedsieve.errors import ParameterError
 
 TABLE_1 = {  # rows, features, labels, selected features, domain
@@ -18,12 +18,12 @@ TABLE_1 = {  # rows, features, labels, selected features, domain
 
 
 def test_the_five_are_available():
-    assert datasets.available() == tuple(TABLE_1) == tuple(ENTRIES)
+    assert datasets.available() == tuple(TABLE_1) == tuple(KNOWN)
 
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_an_entry_agrees_with_the_paper_and_with_itself(name):
-    known = entry(name)
+    known = known_dataset(name)
     assert (known.n_samples, known.n_features, known.n_labels, known.k, known.domain) == TABLE_1[name]
     assert sum(known.split or (known.n_samples,)) == known.n_samples
     assert set(known.files) == {*known.rows, known.labels}
@@ -36,13 +36,13 @@ def test_an_entry_agrees_with_the_paper_and_with_itself(name):
 
 
 def test_no_two_files_are_the_same():
-    digests = [digest for known in ENTRIES.values() for digest in known.files.values()]
+    digests = [digest for known in KNOWN.values() for digest in known.files.values()]
     assert len(set(digests)) == len(digests)
 
 
 @pytest.mark.parametrize("name", ["Yeast", "Corel5k", "CAL500"])
 def test_the_papers_spelling_is_understood(name):
-    assert entry(name).name == name.lower()
+    assert known_dataset(name).name == name.lower()
 
 
 @pytest.mark.parametrize("name", ["digits", "", "yeast ", None, 3])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsieve.deployment.agreement import parse_agreement, read_agreement
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text, parse_agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import SSFMLFSPlan
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.privacy import SITE
 
 # Everything a table's header may hold; what no file in UTF-8 can hold is left out.
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
@@ -60,8 +60,8 @@ rounds = st.fixed_dictionaries(
 )
 
 
-def same(first: SSFMLFSPlan, second: SSFMLFSPlan) -> bool:
-    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in dataclasses.fields(SSFMLFSPlan)]
+def same(first: SSFMLFSMethod, second: SSFMLFSMethod) -> bool:
+    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in dataclasses.fields(SSFMLFSMethod)]
     return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
 
@@ -79,6 +79,7 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
         ["a", "b"],
         features,
         labels,
+        method="SSFMLFS",
         ranges=ranges,
         nominal=nominal,
         parameters=chosen,
@@ -87,16 +88,15 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
     )
     read = parse_agreement(text)
     rules = {"on_bad_client": "drop", **rules}
-    assert same(read.plan, SSFMLFSPlan(tuple(features), nominal=tuple(nominal), ranges=ranges, **chosen, **rules))
+    assert same(read.method, SSFMLFSMethod(tuple(features), nominal=tuple(nominal), ranges=ranges, **chosen, **rules))
     assert (read.name, read.address, read.sites, read.labels) == (name, "h:1", ("a", "b"), tuple(labels))
     assert (read.timeout_seconds, read.min_rows) == (seconds, seconds + 1)
-    assert same(read.policy.plan, read.plan)
-    assert read.policy.min_rows == read.min_rows
+    assert read.policy == dataclasses.replace(SITE, min_rows=read.min_rows)
 
 
 def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
-    read = parse_agreement(agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"]))
-    assert same(read.plan, SSFMLFSPlan(("f0", "f1"), on_bad_client="drop"))
+    read = parse_agreement(agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"], method="SSFMLFS"))
+    assert same(read.method, SSFMLFSMethod(("f0", "f1"), on_bad_client="drop"))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,14 @@ def test_a_template_is_refused_until_it_is_filled_in(tmp_path, features, labels,
 
 
 BASE = agreement_text(
-    "fed", "h:1", ["a", "b"], ["f0", "f1"], ["y", "z"], ranges={"f0": (0.0, 1.0), "f1": (0.0, 2.0)}, nominal=["f1"]
+    "fed",
+    "h:1",
+    ["a", "b"],
+    ["f0", "f1"],
+    ["y", "z"],
+    method="SSFMLFS",
+    ranges={"f0": (0.0, 1.0), "f1": (0.0, 2.0)},
+    nominal=["f1"],
 )
 
 

@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsieve.deployment.agreement import parameters_of, parse_agreement, read_agreement
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text, parameters_of, parse_agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import FedCMFSPlan, FMLFSPlan, SSFMLFSPlan
-from fedsieve.protocol.methods import METHODS
+from fedsieve.methods import METHODS, FMLFSMethod, SSFMLFSMethod
 
-LABELED = ["FMLFS", "FedCMFS"]
+LABELED = ["FMLFS"]
 PARAMETERS = {
     "FMLFS": st.fixed_dictionaries(
         {},
@@ -23,17 +21,6 @@ PARAMETERS = {
             "relevance": st.sampled_from(["mean", "max"]),
         },
     ),
-    "FedCMFS": st.fixed_dictionaries(
-        {},
-        optional={
-            "n_features_to_select": st.integers(1, 2),
-            "alpha": st.floats(0, 1),
-            "max_conditioning": st.integers(0, 5),
-            "max_pool": st.integers(1, 99),
-            "wire": st.sampled_from(["statistics", "tests"]),
-        },
-    )
-    | st.just({"combine": "pooled"}),
 }
 
 
@@ -49,11 +36,11 @@ def values(plan):
 def test_what_is_written_is_read_again(data, method):
     chosen = data.draw(PARAMETERS[method])
     read = parse_agreement(text(method, parameters=chosen, rounds={"min_clients": 3}, privacy={"min_rows": 7}))
-    plan_type = {"FMLFS": FMLFSPlan, "FedCMFS": FedCMFSPlan}[method]
+    plan_type = {"FMLFS": FMLFSMethod}[method]
     meant = plan_type(("f0", "f1"), labels=("y", "z"), on_bad_client="drop", min_clients=3, **chosen)
-    assert type(read.plan) is plan_type
-    assert values(read.plan) == values(meant)
-    assert (read.labels, read.min_rows, read.policy.plan) == (("y", "z"), 7, read.plan)
+    assert type(read.method) is plan_type
+    assert values(read.method) == values(meant)
+    assert (read.labels, read.min_rows, read.policy.min_rows) == (("y", "z"), 7, 7)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -62,7 +49,7 @@ def test_the_file_names_its_method_and_spells_out_that_method_s_parameters_only(
     assert f'method = "{method}"' in lines
     start = lines.index(next(line for line in lines if line.startswith("[parameters]")))
     written = {line.split(" = ")[0] for line in lines[start + 1 : lines.index("", start)]}
-    spelled = {name for name, default in parameters_of(METHODS[method].plan).items() if default is not None}
+    spelled = {name for name, default in parameters_of(METHODS[method]).items() if default is not None}
     assert written == spelled
     assert ("missing" in written) == (method == "SSFMLFS")
 
@@ -78,7 +65,7 @@ def test_a_file_that_names_no_method_means_ssfmlfs():
     named = text("SSFMLFS")
     unnamed = named.replace('method = "SSFMLFS"\n', "")
     assert unnamed != named
-    assert isinstance(parse_agreement(unnamed).plan, SSFMLFSPlan)
+    assert isinstance(parse_agreement(unnamed).method, SSFMLFSMethod)
     assert parse_agreement(unnamed).fingerprint == parse_agreement(named).fingerprint
 
 
@@ -86,7 +73,7 @@ def test_a_file_that_names_no_method_means_ssfmlfs():
 def test_an_unknown_method_is_named_with_those_that_are_known(tmp_path, method, got):
     file = tmp_path / "federation.toml"
     file.write_text(text("FMLFS").replace('method = "FMLFS"', f"method = {method}"))
-    known = "'Sieve', 'SSFMLFS', 'FMLFS', 'FedCMFS'"
+    known = ", ".join(map(repr, METHODS))
     with pytest.raises(DataError, match=rf"federation\.toml: the file: method must be one of {known}; got {got}\.$"):
         read_agreement(file)
 
@@ -108,11 +95,6 @@ def test_every_method_has_its_own_fingerprint():
         ("FMLFS", 'relevance = "mean"', 'relevance = "max"'),
         ("FMLFS", 'labels = ["y", "z"]', 'labels = ["z", "y"]'),
         ("FMLFS", "min_rows = 10", "min_rows = 11"),
-        ("FedCMFS", "max_pool = 10", "max_pool = 9"),
-        ("FedCMFS", "max_pool = 10", "max_pool = 10\nalpha = 0.05"),
-        ("FedCMFS", "max_conditioning = 2", "max_conditioning = 1"),
-        ("FedCMFS", 'combine = "p-values"', 'combine = "pooled"'),
-        ("FedCMFS", 'wire = "statistics"', 'wire = "tests"'),
     ],
 )
 def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves_a_site(method, old, new):
@@ -121,7 +103,7 @@ def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves
     assert parse_agreement(base.replace(old, new)).fingerprint != parse_agreement(base).fingerprint
 
 
-@pytest.mark.parametrize(("method", "line"), [("FMLFS", "n_bins = 3\n"), ("FedCMFS", "max_pool = 10\n")])
+@pytest.mark.parametrize(("method", "line"), [("FMLFS", "n_bins = 3\n")])
 def test_a_value_that_is_left_out_counts_as_its_default(method, line):
     base = text(method)
     assert base.count(line) == 1
@@ -144,7 +126,7 @@ def test_what_is_no_parameter_of_the_method_is_refused_by_name(method, name):
     assert str(refused.value) == f"[parameters] has unknown '{name}'."
 
 
-@pytest.mark.parametrize(("method", "name"), [("FMLFS", "alpha"), ("FedCMFS", "n_bins"), ("SSFMLFS", "n_bins")])
+@pytest.mark.parametrize(("method", "name"), [("FMLFS", "alpha"), ("SSFMLFS", "n_bins")])
 def test_a_parameter_of_another_method_is_refused_by_name(method, name):
     with pytest.raises(ParameterError, match=rf"^\[parameters\] has unknown '{name}'\.$"):
         parse_agreement(text(method, parameters={name: 2}))

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsieve.deployment.agreement import parse_agreement
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve import messages as m
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.errors import ParameterError
-from fedsieve.protocol import SievePlan
-from fedsieve.protocol import messages as m
+from fedsieve.methods import SieveMethod
 
 FEATURES = ["f0", "color", 'quote"d', "größe", "[groups]", "two\nlines"]
 PARAMETERS = st.fixed_dictionaries(
@@ -28,6 +27,12 @@ PARAMETERS = st.fixed_dictionaries(
 
 def text(features=tuple(FEATURES), **sections):
     return agreement_text("fed", "h:1", ["a", "b"], list(features), ["y", "z"], method="Sieve", **sections)
+
+
+def test_a_new_agreement_is_on_sieve_unless_another_method_is_named():
+    new = agreement_text("fed", "h:1", ["a", "b"], FEATURES, ["y", "z"])
+    assert new == text()
+    assert '\nmethod = "Sieve"\n' in new
 
 
 def plain(plan):
@@ -49,21 +54,25 @@ def test_what_is_written_is_read_again(chosen, groups, nominal):
     rounds = {"min_clients": 3, "max_sites_per_client": 2}
     written = text(nominal=nominal, parameters={**chosen, "groups": groups}, rounds=rounds, privacy={"min_rows": 7})
     read = parse_agreement(written)
-    meant = SievePlan(tuple(FEATURES), nominal=tuple(nominal), groups=groups, on_bad_client="drop", **rounds, **chosen)
-    assert type(read.plan) is SievePlan
-    assert plain(read.plan) == plain(meant)
-    assert (read.labels, read.min_rows, read.policy.plan) == (("y", "z"), 7, read.plan)
-    assert list(read.plan.unit_of) == list(meant.unit_of)
+    meant = SieveMethod(
+        tuple(FEATURES), nominal=tuple(nominal), groups=groups, on_bad_client="drop", **rounds, **chosen
+    )
+    assert type(read.method) is SieveMethod
+    assert plain(read.method) == plain(meant)
+    assert (read.labels, read.min_rows, read.policy.min_rows) == (("y", "z"), 7, 7)
+    assert list(read.method.unit_of) == list(meant.unit_of)
 
 
 def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
-    assert plain(parse_agreement(text()).plan) == plain(SievePlan(tuple(FEATURES), on_bad_client="drop"))
+    assert plain(parse_agreement(text()).method) == plain(SieveMethod(tuple(FEATURES), on_bad_client="drop"))
 
 
 def test_a_site_answers_what_the_file_says():
-    assert parse_agreement(text()).policy.kinds == (m.AskRanges, m.AskScaledCovariances)
-    kinds = parse_agreement(text(nominal=["color"])).policy.kinds
-    assert kinds == (m.AskRanges, m.AskProjections, m.AskScaledCovariances)
+    def kinds(**sections):
+        return [terms.request for terms in parse_agreement(text(**sections)).method.terms()]
+
+    assert kinds() == [m.AskRanges, m.AskCovariances]
+    assert kinds(nominal=["color"]) == [m.AskRanges, m.AskProjections, m.AskCovariances]
 
 
 def test_the_labels_stay_with_the_server_and_codes_are_told():

@@ -3,12 +3,12 @@
 import pytest
 
 from fedsieve.deployment import membership
-from fedsieve.deployment.agreement import check_address, read_agreement
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text, check_address, read_agreement
 from fedsieve.errors import DataError, ParameterError
 
-BASE = agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"])
-DECLARED = agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"], ranges={"f0": (0, 1), "f1": (0, 1)})
+COLUMNS = (["f0", "f1"], ["y"])
+BASE = agreement_text("fed", "h:1", ["a", "b"], *COLUMNS, method="SSFMLFS")
+DECLARED = agreement_text("fed", "h:1", ["a", "b"], *COLUMNS, method="SSFMLFS", ranges={"f0": (0, 1), "f1": (0, 1)})
 
 MISTAKES = [
     # unknown or missing
@@ -101,16 +101,16 @@ def test_a_mistake_in_declared_ranges_is_told_in_one_sentence(tmp_path, old, new
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('sites = ["a", "b"]', "sites = 5", "sites"),
-        ('sites = ["a", "b"]', 'sites = "ab"', "sites"),
-        ('name = "fed"', "name = 5", "name"),
-        ('name = "fed"', "name = 2020-01-01", "name"),
-        ("nominal = []", "nominal = 5", "nominal"),
-        ('labels = ["y"]', 'labels = ["y", "y"]', "labels"),
-        ("max_iter = 500", "max_iter = " + "9" * 5000, "is no valid TOML"),
-        ("h:1", "h:" + "9" * 5000, "address"),
-        ("h:1", "http://h:1", "address"),
-        ("h:1", "a host:1", "address"),
+        ('sites = ["a", "b"]', "sites = 5", "sites must be a list of names; got 5."),
+        ('sites = ["a", "b"]', 'sites = "ab"', "sites must be a list of names; got 'ab'."),
+        ('name = "fed"', "name = 5", "name must be text; got 5."),
+        ('name = "fed"', "name = 2020-01-01", "name must be text; got datetime.date(2020, 1, 1)."),
+        ("nominal = []", "nominal = 5", "[columns] nominal must be a list of names; got 5."),
+        ('labels = ["y"]', 'labels = ["y", "y"]', "[columns] labels names 'y' twice."),
+        ("max_iter = 500", "max_iter = " + "9" * 5000, "is no valid TOML: Exceeds the limit (4300 digits)"),
+        ("h:1", "h:" + "9" * 5000, "the server's address must be host:port; got 'h:999"),
+        ("h:1", "http://h:1", "the server's address must be host:port; got 'http://h:1'."),
+        ("h:1", "a host:1", "the server's address must be host:port; got 'a host:1'."),
     ],
     ids=lambda value: value[:30],
 )
@@ -119,18 +119,21 @@ def test_a_value_of_another_type_is_told_in_one_sentence(tmp_path, old, new, sai
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [('[ranges]\n"f0" = [0, 1]\n"f1" = [0, 1]\n', ""), ('"f1" = [0, 1]', '"f1" = [0, 1]\n"zz" = [0, 1]')],
+    ("old", "new", "said"),
+    [
+        ('[ranges]\n"f0" = [0, 1]\n"f1" = [0, 1]\n', "", "[ranges] must be a section; got 5."),
+        ('"f1" = [0, 1]', '"f1" = [0, 1]\n"zz" = [0, 1]', "[ranges] has unknown 'zz'."),
+    ],
 )
-def test_ranges_that_are_no_section_or_of_no_feature_are_told_in_one_sentence(tmp_path, old, new):
+def test_ranges_that_are_no_section_or_of_no_feature_are_told_in_one_sentence(tmp_path, old, new, said):
     base = DECLARED if new else DECLARED.replace("format =", "ranges = 5\nformat =")
-    assert "[ranges]" in refusal(tmp_path, old, new, base)
+    assert said in refusal(tmp_path, old, new, base)
 
 
 def test_a_file_that_is_not_utf_8_is_told_in_one_sentence(tmp_path):
     file = tmp_path / "federation.toml"
     file.write_bytes(BASE.encode() + "# Größe\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"federation\.toml: "):
+    with pytest.raises(DataError, match=r"federation\.toml: is no valid TOML: 'utf-8' codec can't decode byte 0xf6"):
         read_agreement(file)
 
 

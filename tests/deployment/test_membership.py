@@ -3,7 +3,7 @@
 import pytest
 
 from fedsieve.deployment import keys, membership
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, SiteFolder
 from fedsieve.errors import DataError, ParameterError
 
@@ -13,7 +13,7 @@ COMMENT = "# the operator's own remark: sites = [keep me]\n"
 
 @pytest.fixture
 def folder(tmp_path):
-    text = COMMENT + agreement_text("fed", "h:1", SITES, ["sites = [x]", "f1"], ["y"])
+    text = COMMENT + agreement_text("fed", "h:1", SITES, ["sites = [x]", "f1"], ["y"], method="SSFMLFS")
     return membership.create(tmp_path / "fed", text, SITES, "h:1")
 
 
@@ -123,6 +123,19 @@ def test_adding_where_the_line_cannot_be_changed_is_refused_and_nothing_changes(
     with pytest.raises(DataError, match="has no line"):
         membership.add_site(unusual, "east")
     assert changed(before, snapshot(unusual)) == set()
+
+
+def test_a_site_that_cannot_be_added_leaves_the_agreement_as_it_was(folder, monkeypatch):
+    before = snapshot(folder)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(keys, "write_public_key", full)
+    with pytest.raises(OSError, match="the disk is full"):
+        membership.add_site(folder, "east")
+    assert AGREEMENT not in changed(before, snapshot(folder))
+    assert folder.agreement().sites == tuple(SITES)
 
 
 def test_handing_over_again_brings_the_present_agreement_and_keeps_the_keys(folder):

@@ -1,7 +1,8 @@
 """Records are appended whole, never twice, and survive a crash in the middle of a line."""
 
+import fcntl
 import json
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
@@ -53,16 +54,37 @@ def test_a_line_that_is_no_record_is_named(tmp_path):
         Records(path).read()
 
 
+def test_who_wants_to_append_waits_for_who_does(tmp_path):
+    records = Records(tmp_path / "records.jsonl")
+    records.append({"key": "a"})
+    before = records.path.read_bytes()
+    with ThreadPoolExecutor(1) as pool, records.path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        waiting = pool.submit(records.append, {"key": "b"})
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.3)
+        assert records.path.read_bytes() == before
+        fcntl.flock(other, fcntl.LOCK_UN)
+        assert waiting.result(timeout=30)
+    assert list(records.read()) == ["a", "b"]
+
+
+def meet_at(barrier):
+    global together
+    together = barrier
+
+
 def append_many(path):
     added = 0
     for number in range(60):
+        together.wait(timeout=60)  # so that both want to write the same at the same time
         added += Records(path).append({"key": f"k{number}", "text": "x" * 2000})
     return added
 
 
 def test_two_processes_never_write_the_same_record_twice(tmp_path):
-    path = tmp_path / "records.jsonl"
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+    path, spawn = tmp_path / "records.jsonl", get_context("spawn")
+    with ProcessPoolExecutor(2, spawn, initializer=meet_at, initargs=(spawn.Barrier(2),)) as pool:
         added = pool.map(append_many, [path, path])
     assert sum(added) == 60
     keys = [json.loads(line)["key"] for line in path.read_text().splitlines()]

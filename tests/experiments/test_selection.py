@@ -44,15 +44,15 @@ def test_an_official_split_must_exist():
     [("SFSS", "server"), ("D2F", "server"), ("D2F", "all"), ("FMLFS", "server"), ("FMLFS", "all"), ("random", "none")],
 )
 def test_a_method_sees_the_labels_of_its_trial_and_no_others(method, labels):
-    """Labels that it may not see are turned round: its selection stays; those that it may see change it."""
+    """Labels that it may not see are dealt out anew: its selection stays; those that it may see change it."""
     digits, trial = load_digits(), replace(TRIAL, method=method, labels=labels)
     rows = deal_out(trial, digits)
     hidden = {"none": rows.train, "server": np.concatenate(rows.clients), "all": rows.test}[labels]
     seen = {"none": rows.test, "server": rows.server, "all": np.concatenate(rows.clients)}[labels]
-    plain, turned, changed = (digits.Y.copy() for _ in range(3))
-    turned[hidden] = 1 - turned[hidden]
+    plain, unseen, changed = (digits.Y.copy() for _ in range(3))
+    unseen[hidden] = np.roll(unseen[hidden], 1, axis=0)  # to the next row: their opposites would tell as much
     changed[seen] = np.roll(changed[seen], 1, axis=0)
-    chosen = [select(trial, digits.X, Y, rows).draws[0] for Y in (plain, turned, changed)]
+    chosen = [select(trial, digits.X, Y, rows).draws[0] for Y in (plain, unseen, changed)]
     assert np.array_equal(chosen[0], chosen[1])
     assert np.array_equal(chosen[0], chosen[2]) == (labels == "none")
 

@@ -5,7 +5,7 @@ import pytest
 
 from fedsieve.experiments.config import Contender, Experiment, Point
 from fedsieve.experiments.evaluation import Evaluation
-from fedsieve.experiments.summary import Cell, Number, compare, gain, mean_ranks, summarize
+from fedsieve.experiments.summary import Cell, Number, average_ranks, compare, gain, summarize
 
 RAW = Evaluation(scaling="raw")
 EXPERIMENT = Experiment(
@@ -50,13 +50,13 @@ def test_a_method_that_always_wins_is_ranked_first_and_significant_with_enough_d
     base = rng.random((12, 1))
     values = np.hstack([base + 0.3, base + 0.01 * rng.random((12, 1)), base + 0.1])
     found = compare(("best", "worst", "middle"), values, "average_precision")
-    assert list(found.mean_ranks) == [1, 3, 2]
+    assert list(found.average_ranks) == [1, 3, 2]
     assert found.friedman_p < 0.01
     assert found.nemenyi_p[0, 1] < 0.01
     assert set(found.wilcoxon_p) == {"worst", "middle"}
     assert found.wilcoxon_p["worst"] < 0.01
     turned = compare(("best", "worst", "middle"), values, "ranking_loss")  # lower is better
-    assert list(turned.mean_ranks) == [3, 1, 2]
+    assert list(turned.average_ranks) == [3, 1, 2]
 
 
 def test_too_few_methods_or_datasets_cannot_be_compared():
@@ -92,5 +92,5 @@ def test_a_mean_rank_is_over_datasets_and_metrics():
         for metric, pair in values.items()
         for contender, value in zip((first, second), pair, strict=True)
     }
-    found = mean_ranks(EXPERIMENT, numbers, RAW, (second, first))
+    found = average_ranks(EXPERIMENT, numbers, RAW, (second, first))
     assert list(found.items()) == [(first, pytest.approx(4 / 3)), (second, pytest.approx(5 / 3))]

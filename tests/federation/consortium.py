@@ -12,7 +12,7 @@ from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_tok
 from federation.tables import Tables, make_tables
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
-from fedsieve.protocol import SSFMLFSPlan
+from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport.flower.engine import free_port
 
 START_SECONDS = 90
@@ -32,11 +32,12 @@ class Consortium:
         self.port = free_port()
 
     def init(self, *options: object, changes: Mapping[str, str] | None = None) -> Self:
-        """Make the federation, change lines of the agreement, and unpack each site's tar in a place of its own."""
+        """Make the federation, by SSFMLFS if no option names a method; change its agreement, unpack the tars."""
         self.logs.mkdir(parents=True)
         self.tables.write(self.folder)
         self.call("init", "--out", self.fed, "--sites", ",".join(self.names), "--schema", self.folder / "server.csv",
-                  "--labels", "prefix:label_", "--address", f"127.0.0.1:{self.port}", *options)  # fmt: skip
+                  "--labels", "prefix:label_", "--address", f"127.0.0.1:{self.port}",
+                  "--method", "SSFMLFS", *options)  # fmt: skip
         if changes:
             text = (self.fed / AGREEMENT).read_text(encoding="utf-8")
             for before, after in changes.items():
@@ -77,8 +78,9 @@ class Consortium:
         assert got == code, f"{command.arguments} ended with {got}:\n{command.text}"
         return command
 
-    def serve(self, *, ready: bool = True) -> Command:
-        command = self.fedsieve("serve", self.fed, "--labeled", self.folder / "server.csv", party="server")
+    def serve(self, *, ready: bool = True, env: dict[str, str] | None = None) -> Command:
+        arguments = [FEDSIEVE, "federation", "serve", self.fed, "--labeled", self.folder / "server.csv"]
+        command = self.start("server", arguments, env)
         if ready:
             command.says("Serving", START_SECONDS)
         return command
@@ -97,17 +99,17 @@ class Consortium:
         return joins
 
     def run(self, *options: object, out: str = "result") -> "Run":
-        before = self._latest()
+        before = self.latest()
         command = self.fedsieve("run", self.fed, "--out", self.folder / out, *options, party="runner")
         return Run(self, command, self.folder / out, before)
 
-    def _latest(self) -> str:
+    def latest(self) -> str:
         runs = sorted(path.name for path in (self.fed / "server" / "runs").glob("*"))
         return runs[-1] if runs else ""
 
     @property
-    def plan(self) -> SSFMLFSPlan:
-        return ServerFolder(self.fed).agreement().plan
+    def plan(self) -> SSFMLFSMethod:
+        return ServerFolder(self.fed).agreement().method
 
     def expected(self, *without: str) -> dict[str, Any]:
         return self.tables.in_one_process(self.plan, without)
@@ -163,9 +165,9 @@ class Run:
 
     @property
     def folder(self) -> RunFolder:
-        wait_until(lambda: self.consortium._latest() > self._before, START_SECONDS, "the run's folder")
+        wait_until(lambda: self.consortium.latest() > self._before, START_SECONDS, "the run's folder")
         runs = self.consortium.fed / "server" / "runs"
-        wait_until(lambda: (runs / self.consortium._latest() / "run.json").is_file(), 5, "the run's settings")
+        wait_until(lambda: (runs / self.consortium.latest() / "run.json").is_file(), 5, "the run's settings")
         return find_run(ServerFolder(self.consortium.fed))
 
     def event(self, event: str, seconds: float = START_SECONDS, *, after: int = 0, **details: Any) -> dict[str, Any]:
@@ -195,9 +197,15 @@ class Run:
 
 
 @contextmanager
-def running(folder: Path, sites: str = "siteA,siteB,siteC", *options: object, **more: Any) -> Iterator[Consortium]:
+def running(
+    folder: Path,
+    sites: str = "siteA,siteB,siteC",
+    *options: object,
+    server_env: dict[str, str] | None = None,
+    **more: Any,
+) -> Iterator[Consortium]:
     """A federation whose server is up and whose sites have all joined."""
     with Consortium(folder, sites).init(*options, **more) as consortium:
-        consortium.serve()
+        consortium.serve(env=server_env)
         consortium.join_all()
         yield consortium

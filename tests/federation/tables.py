@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fedsieve.protocol import Labeled, Site, SSFMLFSPlan
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Labeled
+from fedsieve.selection_file import selection_record
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
-from fedsieve.transport.record import selection_record
 
 FEATURES = ("age", "weight [kg]", "dose", "code", "pulse", "noise", "length")
 LABELS = ("label_a", "label_b", "label_c")
@@ -39,7 +41,7 @@ class Tables:
         for name, table in self.sites.items():
             table.to_csv(folder / f"{name}.csv", index=False)
 
-    def in_one_process(self, plan: SSFMLFSPlan, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    def in_one_process(self, plan: SSFMLFSMethod, without: tuple[str, ...] = ()) -> dict[str, Any]:
         """The record of a run in this process with all sites, or with those that remain.
 
         Rows in C order, as sites keep them: the order in memory decides the order of additions, and so the last bit.
@@ -47,7 +49,7 @@ class Tables:
         X = np.ascontiguousarray(self.server[list(FEATURES)].to_numpy(float))
         labeled = Labeled(X, self.server[list(LABELS)].to_numpy().astype(float))
         sites = {
-            name: Site(plan.features, np.ascontiguousarray(table[list(plan.features)].to_numpy(float)))
+            name: ArrayTable(plan.features, np.ascontiguousarray(table[list(plan.features)].to_numpy(float)))
             for name, table in self.sites.items()
             if name not in without
         }

@@ -22,7 +22,7 @@ def by_row_pairs(X, radius=0.3, n_left=None, n_threads=1):
 @pytest.mark.parametrize("share_missing", [0.0, 0.1])
 def test_pair_sums_are_the_same_on_any_number_of_threads(rng, n_threads, share_missing):
     X = mixed_table(rng, 300, 13, share_missing=share_missing)
-    assert len(continuous._tasks(300)) > n_threads  # or the threads would have nothing to share
+    assert len(continuous.row_pair_tasks(300)) > n_threads  # or the threads would have nothing to share
     for kind in ("distance", "similarity"):
         alone = kernels.pair_sums(X, 0.3, kind, n_threads=1)
         assert_array_equal(kernels.pair_sums(X, 0.3, kind, n_threads=n_threads), alone)
@@ -48,7 +48,7 @@ def test_tasks_cover_every_pair_of_rows_once_in_order(n_rows, cap):
     rows, columns = np.triu_indices(n_rows, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(continuous, "TASK", cap)
-        tasks = continuous._tasks(n_rows)
+        tasks = continuous.row_pair_tasks(n_rows)
     starts = np.cumsum([0, *(count for _, _, count in tasks)])
     assert starts[-1] == len(rows)
     for (i, j, count), start in zip(tasks, starts, strict=False):

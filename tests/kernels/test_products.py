@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve import fuzzy, kernels
-from fedsieve.kernels import products
+from fedsieve.kernels import sums as sums_file
 from kernels.twins import mixed_table
 from strategies import tables
 
@@ -59,7 +59,7 @@ def test_products_are_the_same_on_any_number_of_threads(rng, n_threads):
 def test_the_size_of_a_block_does_not_change_a_bit(rng, monkeypatch, block):
     sums, vector = wide_sums(rng, 21), rng.standard_normal(21)
     expected = left_to_right(sums, vector)
-    monkeypatch.setattr(products, "BLOCK", block)
+    monkeypatch.setattr(sums_file, "PRODUCT_BLOCK", block)
     assert_array_equal(kernels.distance_product(sums, vector, n_threads=2), expected)
 
 

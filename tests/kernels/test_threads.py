@@ -8,8 +8,8 @@ import pytest
 
 from fedsieve.errors import ParameterError
 from fedsieve.kernels import thread_count
-from fedsieve.kernels.compiled import _kernels
-from fedsieve.kernels.threads import in_order
+from fedsieve.kernels.compiled import KERNELS
+from fedsieve.kernels.threads import parallel_map
 
 
 @pytest.mark.parametrize(("value", "expected"), [("1", 1), ("3", 3), ("016", 16)])
@@ -42,13 +42,13 @@ def test_results_come_in_the_order_of_the_tasks(n_threads, n_tasks):
         time.sleep(0.002 * (n_tasks - task))  # the last would finish first
         return task**2
 
-    assert list(in_order(work, range(n_tasks), n_threads)) == [task**2 for task in range(n_tasks)]
+    assert list(parallel_map(work, range(n_tasks), n_threads)) == [task**2 for task in range(n_tasks)]
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_few_results_are_alive_at_a_time(n_threads):
     started = []
-    for consumed, _ in enumerate(in_order(started.append, range(20), n_threads)):
+    for consumed, _ in enumerate(parallel_map(started.append, range(20), n_threads)):
         time.sleep(0.005)  # time enough for the threads to run ahead if they could
         assert len(started) <= consumed + n_threads + 1
     assert len(started) == 20
@@ -56,20 +56,20 @@ def test_few_results_are_alive_at_a_time(n_threads):
 
 def test_two_threads_work_at_the_same_time():
     barrier = threading.Barrier(2, timeout=10)  # passes only when two wait at it
-    assert len(list(in_order(lambda _: barrier.wait(), range(4), 2))) == 4
+    assert len(list(parallel_map(lambda _: barrier.wait(), range(4), 2))) == 4
 
 
 def test_one_thread_is_the_callers_own():
     caller = threading.get_ident()
-    assert set(in_order(lambda _: threading.get_ident(), range(3), 1)) == {caller}
-    assert caller not in set(in_order(lambda _: threading.get_ident(), range(3), 2))
+    assert set(parallel_map(lambda _: threading.get_ident(), range(3), 1)) == {caller}
+    assert caller not in set(parallel_map(lambda _: threading.get_ident(), range(3), 2))
 
 
 def test_the_environment_decides_when_nobody_says(monkeypatch):
     monkeypatch.setenv("FEDSIEVE_THREADS", "1")
-    assert set(in_order(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+    assert set(parallel_map(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
     monkeypatch.setenv("FEDSIEVE_THREADS", "2")
-    assert threading.get_ident() not in set(in_order(lambda _: threading.get_ident(), range(3)))
+    assert threading.get_ident() not in set(parallel_map(lambda _: threading.get_ident(), range(3)))
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -79,7 +79,7 @@ def test_an_error_comes_out_after_the_results_before_it(n_threads):
             raise RuntimeError("task 3 failed")
         return task
 
-    results = in_order(work, range(10), n_threads)
+    results = parallel_map(work, range(10), n_threads)
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(RuntimeError, match="task 3 failed"):
         next(results)
@@ -89,14 +89,14 @@ def test_an_error_comes_out_after_the_results_before_it(n_threads):
 @pytest.mark.parametrize("n_threads", [2, 3])
 def test_no_thread_is_left_behind_when_the_caller_stops_early(n_threads):
     before = threading.active_count()
-    results = in_order(lambda task: task, range(100), n_threads)
+    results = parallel_map(lambda task: task, range(100), n_threads)
     next(results)
     results.close()
     assert threading.active_count() == before
 
 
 def test_kernels_run_without_the_interpreters_lock_and_strictly_by_ieee_rules():
-    assert len(_kernels) > 10
-    for kernel in _kernels:
+    assert len(KERNELS) > 10
+    for kernel in KERNELS:
         assert kernel.targetoptions["nogil"], kernel
         assert not kernel.targetoptions.get("fastmath"), kernel

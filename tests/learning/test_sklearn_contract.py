@@ -41,7 +41,12 @@ def test_it_follows_a_selector_in_a_pipeline_and_a_grid_search(data):
     model = make_pipeline(MinMaxScaler(), SSFMLFS(3), MLkNN(5))
     assert model.fit(X, Y).predict(X).shape == Y.shape
     search = GridSearchCV(model, {"mlknn__n_neighbors": [3, 5], "ssfmlfs__n_features_to_select": [2, 3]}, cv=3)
-    assert search.fit(X, Y).best_params_["mlknn__n_neighbors"] in (3, 5)
+    best = search.fit(X, Y).best_estimator_
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert best["ssfmlfs"].support_.sum() == search.best_params_["ssfmlfs__n_features_to_select"]
+    assert best["mlknn"].n_neighbors == search.best_params_["mlknn__n_neighbors"]
+    assert best["mlknn"].n_features_in_ == best["ssfmlfs"].support_.sum()
 
 
 def test_cross_validated_probabilities_have_a_column_per_label(data):

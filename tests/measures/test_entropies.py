@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.measures import entropies
-from fedsieve.measures.entropies import JointCounts, in_bits, joint_entropies, mutual_information
-from fedsieve.rivals.bins import equal_width_bins
+from fedsieve.measures.entropies import JointCounts, in_bits, joint_entropies, shared_information
+from fedsieve.measures.scaling import equal_width_bins
 
 
 def counted(*variables) -> float:
@@ -37,8 +37,8 @@ def test_entropies_are_those_of_the_counts(tables):
     assert_allclose(entropies.entropies(A), [counted(a) for a in A.T], atol=1e-12)
     assert_allclose(joint_entropies(A, B), [[counted(a, b) for b in B.T] for a in A.T], atol=1e-12)
     information = [[counted(a) + counted(b) - counted(a, b) for b in B.T] for a in A.T]
-    assert_allclose(mutual_information(A, B), information, atol=1e-12)
-    assert (mutual_information(A, B) >= 0).all()
+    assert_allclose(shared_information(A, B), information, atol=1e-12)
+    assert (shared_information(A, B) >= 0).all()
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 22])
@@ -56,12 +56,12 @@ def test_three_way_entropies_in_blocks_of_any_size(cells, tables):
 @given(whole_tables())
 def test_a_table_of_one_value_tells_nothing(tables):
     A, _ = tables
-    assert_array_equal(in_bits(mutual_information(A, np.full((len(A), 2), 3))), np.zeros((A.shape[1], 2)))
+    assert_array_equal(in_bits(shared_information(A, np.full((len(A), 2), 3))), np.zeros((A.shape[1], 2)))
 
 
 def test_information_of_labels_with_themselves_is_their_entropy(rng):
     Y = (rng.random((50, 4)) < 0.3).astype(float)
-    information = mutual_information(Y, Y)
+    information = shared_information(Y, Y)
     assert_allclose(np.diag(information), [counted(y) for y in Y.T], atol=1e-12)
     assert_allclose(information, information.T, atol=1e-12)
 

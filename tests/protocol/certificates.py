@@ -6,16 +6,18 @@ is for `same` to say.
 
 import numpy as np
 
-from fedsieve.protocol import Client, Site
-from fedsieve.protocol import messages as m
-from fedsieve.protocol.ssfmlfs.line import _reach, chain_positions
+from fedsieve import messages as m
+from fedsieve.messages.relation_matrices import chain_positions
+from fedsieve.protocol import Client
+from fedsieve.tables import ArrayTable
 from protocol.table_search import of_pair_sums, of_products
 
 
 def certificate(request: m.Request, reply: m.Reply, tables: list[np.ndarray]) -> np.ndarray | None:
     """A table that answers `request` with `reply`, found from scratch or near one of `tables`; checked."""
+    features = asked_columns(request).features
     for table in (found for start in tables for found in (start, FINDERS[type(reply)](request, reply, start))):
-        if table is not None and same(Client(Site(_columns(request).features, table)).answer(request), reply):
+        if table is not None and same(Client(ArrayTable(features, table)).answer(request), reply):
             return table
     return None
 
@@ -80,7 +82,7 @@ def _spread_out(count: int, mean: float, m2: float) -> np.ndarray:
 def of_relations(request: m.AskRelations, reply: m.Relations, start: np.ndarray) -> np.ndarray | None:
     """The values that the related rows fix, chain after chain, as far apart as fits; unchanged columns stay."""
     spec = request.relation
-    honest = Client(Site(spec.columns.features, start)).answer(request)
+    honest = Client(ArrayTable(spec.columns.features, start)).answer(request)
     X = np.empty((reply.n_rows, len(reply.features)))
     for p, (name, matrix) in enumerate(zip(reply.features, reply.values, strict=True)):
         if isinstance(honest, m.Relations) and np.array_equal(honest.values[p : p + 1], matrix[None]):
@@ -91,7 +93,7 @@ def of_relations(request: m.AskRelations, reply: m.Relations, start: np.ndarray)
         if chains is None:
             return None
         kept = [chain for chain in chains if len(chain[0]) > 1 or not may_miss]
-        reach = _reach(float(spec.radius[p]), spec.kind)
+        reach = float(spec.reach()[p])
         spare = 1.0 - sum(np.ptp(place) for _, place in kept) - reach * (len(kept) - 1)
         gap = 1.0 if nominal else reach + max(spare, 0.0) / max(len(kept) - 1, 1)
         column, edge = np.full(reply.n_rows, np.nan), 0.0
@@ -112,8 +114,6 @@ FINDERS = {
 }
 
 
-def _columns(request: m.Request) -> m.Columns:
-    if isinstance(request, m.AskRanges | m.AskMoments):
-        return request.columns
-    assert request.relation is not None
-    return request.relation.columns
+def asked_columns(request: m.Request) -> m.Columns:
+    """The columns that a request is about, its own or its relation's."""
+    return getattr(request, "relation", request).columns

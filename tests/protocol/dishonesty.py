@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fedsieve.protocol import Client, Site, SSFMLFSPlan
-from fedsieve.protocol import messages as m
-from fedsieve.protocol.validation import Expected
+from fedsieve import messages as m
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Client
+from fedsieve.tables import ArrayTable
+from protocol.certificates import asked_columns
 from protocol.federation import drive, labeled, sites
 from strategies import Federation
 
@@ -34,30 +36,29 @@ class Situation:
     honest: m.Reply
     other: m.Reply
     older: m.Reply
-    expected: Expected
+    known: m.Known
     tables: list[np.ndarray]  # of the site, of the other, of the site long ago; in the question's columns
 
 
 def situations(case: Federation, wire: str, **parameters) -> list[Situation]:
     """Every question of a run, as site-1 gets it; site-0 is the other one, and long ago the values were others."""
-    plan = SSFMLFSPlan(case.features, wire=wire, **parameters)
-    _, asked = drive(plan, labeled(case), sites(case))
+    method = SSFMLFSMethod(case.features, wire=wire, **parameters)
+    _, asked = drive(method, labeled(case), sites(case))
     mine, theirs = case.clients["site-1"], case.clients["site-0"]
     ago = np.roll(mine, 1, axis=0) * 0.9 + 0.1 * mine
-    answering = [Client(Site(case.features, X)) for X in (mine, theirs, ago)]
+    answering = [Client(ArrayTable(case.features, X)) for X in (mine, theirs, ago)]
     found, n_rows, spec = [], None, None
-    for ask in asked:
-        if "site-1" not in ask.clients:
+    for question in asked:
+        if "site-1" not in question.clients:
             continue
-        replies = [client.answer(ask.request) for client in answering]
-        request = ask.request
+        request = question.request
+        replies = [client.answer(request) for client in answering]
         if isinstance(request, m.AskProducts):
             spec = request.relation or spec
             request = replace(request, relation=spec)  # the same question, for who has not heard the first
-        columns = request.columns if hasattr(request, "columns") else request.relation.columns
-        place = [case.features.index(name) for name in columns.features]
-        expected = Expected(plan.nominal, plan.missing == "unrelated", n_rows)
-        found.append(Situation(request, *replies, expected, [X[:, place] for X in (mine, theirs, ago)]))
+        place = [case.features.index(name) for name in asked_columns(request).features]
+        known = m.Known(n_rows)
+        found.append(Situation(request, *replies, known, [X[:, place] for X in (mine, theirs, ago)]))
         n_rows = len(mine)
     return found
 

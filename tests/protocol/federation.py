@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from fedsieve.protocol import Client, EdgeServer, Labeled, Selection, Site, SSFMLFSPlan, federated_selection
-from fedsieve.protocol import messages as m
+from fedsieve import messages as m
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Client, EdgeServer, Labeled, Method, Selection, federated_selection
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from strategies import Federation
 
@@ -14,51 +16,51 @@ def labeled(case: Federation) -> Labeled:
     return Labeled(case.X, case.Y.astype(float))
 
 
-def sites(case: Federation) -> dict[str, Site]:
-    return {name: Site(case.features, X) for name, X in case.clients.items()}
+def sites(case: Federation) -> dict[str, ArrayTable]:
+    return {name: ArrayTable(case.features, X) for name, X in case.clients.items()}
 
 
 def select(case: Federation, **parameters) -> Selection:
-    return in_process.select(SSFMLFSPlan(case.features, **parameters), labeled(case), sites(case)).selection
+    return in_process.select(SSFMLFSMethod(case.features, **parameters), labeled(case), sites(case)).selection
 
 
-def drive(plan: SSFMLFSPlan, rows: Labeled, clients: dict[str, Site], tamper=None):
+def drive(method: Method, rows: Labeled, clients: dict[str, ArrayTable], tamper=None):
     """A second runtime, ten lines: like `in_process`, but a test may change or swallow (None) any reply."""
     answering = {name: Client(site) for name, site in clients.items()}
-    talk = federated_selection(plan, rows, clients)
-    asked = [next(talk)]
+    steps = federated_selection(method, rows, clients)
+    asked = [next(steps)]
     while True:
         replies = {name: answering[name].answer(asked[-1].request) for name in asked[-1].clients}
         if tamper is not None:
             replies = {name: tamper(asked[-1], name, reply) for name, reply in replies.items()}
         try:
-            asked.append(talk.send({name: reply for name, reply in replies.items() if reply is not None}))
+            asked.append(steps.send({name: reply for name, reply in replies.items() if reply is not None}))
         except StopIteration as finished:
             return finished.value, asked
 
 
 def edge_answer(edge: EdgeServer, clients: dict[str, Client], request: m.Request) -> m.Reply:
     """What an edge server replies when its sites are objects here."""
-    talk = edge.answer(request)
+    steps = edge.answer(request)
     try:
-        ask = next(talk)
+        question = next(steps)
         while True:
-            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
+            question = steps.send({name: clients[name].answer(question.request) for name in question.clients})
     except StopIteration as finished:
         return finished.value
 
 
-def select_by_edges(plan, rows, groups):
+def select_by_edges(method: Method, rows: Labeled, groups: dict[str, dict[str, ArrayTable]]):
     """A selection with one edge server per group of sites; returns it and all that edges said."""
-    edges = {name: EdgeServer(plan, group) for name, group in groups.items()}
+    edges = {name: EdgeServer(method, group) for name, group in groups.items()}
     clients = {name: {site: Client(table) for site, table in group.items()} for name, group in groups.items()}
-    talk = federated_selection(plan, rows, edges)
-    ask, said = next(talk), []
+    steps = federated_selection(method, rows, edges)
+    question, said = next(steps), []
     while True:
-        replies = {name: edge_answer(edges[name], clients[name], ask.request) for name in ask.clients}
+        replies = {name: edge_answer(edges[name], clients[name], question.request) for name in question.clients}
         said += replies.values()
         try:
-            ask = talk.send(replies)
+            question = steps.send(replies)
         except StopIteration as finished:
             return finished.value, said
 

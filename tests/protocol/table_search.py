@@ -3,8 +3,8 @@
 import numba
 import numpy as np
 
+from fedsieve import messages as m
 from fedsieve.fuzzy.relation import SIMILARITY_CAP, relation
-from fedsieve.protocol import messages as m
 
 N_MOVES = 60_000
 N_ATTEMPTS = 6

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from fedsieve import messages as m
 from fedsieve.errors import DataError
-from fedsieve.protocol import Client, Site
-from fedsieve.protocol import messages as m
-from fedsieve.protocol.site import check_values
+from fedsieve.protocol import Client
+from fedsieve.tables import ArrayTable, check_values
 
 
 def columns(*features, missing="error"):
@@ -15,19 +15,19 @@ def columns(*features, missing="error"):
 
 
 def test_columns_are_taken_by_name():
-    site = Site(("a", "b", "c"), np.array([[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]]))
+    site = ArrayTable(("a", "b", "c"), np.array([[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]]))
     reply = Client(site).answer(m.AskRanges(columns("c", "a")))
     np.testing.assert_array_equal(reply.high, [200, 2])
 
 
 def test_an_absent_column_is_refused_by_name():
-    reply = Client(Site(("a",), np.zeros((2, 1)))).answer(m.AskRanges(columns("a", "age")))
+    reply = Client(ArrayTable(("a",), np.zeros((2, 1)))).answer(m.AskRanges(columns("a", "age")))
     assert isinstance(reply, m.Refusal)
     assert "'age'" in reply.reason
 
 
 def test_a_product_before_the_relation_is_refused():
-    reply = Client(Site(("a",), np.zeros((2, 1)))).answer(m.AskProducts(None, np.ones(1)))
+    reply = Client(ArrayTable(("a",), np.zeros((2, 1)))).answer(m.AskProducts(None, np.ones(1)))
     assert isinstance(reply, m.Refusal)
     assert "before the relation" in reply.reason
 

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fedsieve import messages as m
 from fedsieve.errors import ProtocolError
-from fedsieve.protocol import Client, EdgeServer, SSFMLFSPlan, federated_selection
-from fedsieve.protocol import messages as m
-from labeled_sites import labeled_sites
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Client, EdgeServer, federated_selection
 from protocol.federation import drive, edge_answer, example, labeled, select_by_edges, sites
-from protocol.labeled import LabeledCase, labeled_example
-from protocol.sieve_cases import sieve_cases, sieve_example, thirds
+from protocol.supervised import supervised_example
+from sieve_cases import sieve_cases, sieve_example, thirds
 
 
 def grouped(case, n_edges):
@@ -29,43 +29,43 @@ def grouped(case, n_edges):
 )
 def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_server(seed, wire, relation):
     case = example(seed, n_clients=6)
-    plan = SSFMLFSPlan(case.features, wire=wire, relation=relation, max_sites_per_client=3)
-    flat = select_flat(plan, case)
-    found, _ = select_by_edges(plan, labeled(case), grouped(case, 2))
+    method = SSFMLFSMethod(case.features, wire=wire, relation=relation, max_sites_per_client=3)
+    flat = select_flat(method, case)
+    found, _ = select_by_edges(method, labeled(case), grouped(case, 2))
     assert_allclose(found.scores, flat.scores, rtol=1e-9)
     assert_array_equal(found.order, flat.order)
     assert sum(found.n_rows.values()) == sum(flat.n_rows.values())
 
 
-def select_flat(plan, case):
+def select_flat(method, case):
     clients = {name: Client(site) for name, site in sites(case).items()}
-    talk = federated_selection(plan, labeled(case), clients)
-    ask = next(talk)
+    steps = federated_selection(method, labeled(case), clients)
+    question = next(steps)
     while True:
         try:
-            ask = talk.send({name: clients[name].answer(ask.request) for name in ask.clients})
+            question = steps.send({name: clients[name].answer(question.request) for name in question.clients})
         except StopIteration as finished:
             return finished.value
 
 
 def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
     case = example(n_clients=6)
-    plan = SSFMLFSPlan(case.features, wire="statistics", max_sites_per_client=3)
-    found, said = select_by_edges(plan, labeled(case), grouped(case, 2))
-    assert_array_equal(found.distance, select_flat(plan, case).distance)
+    method = SSFMLFSMethod(case.features, wire="statistics", max_sites_per_client=3)
+    found, said = select_by_edges(method, labeled(case), grouped(case, 2))
+    assert_array_equal(found.distance, select_flat(method, case).distance)
     assert {type(reply).__name__ for reply in said} == {"Ranges", "Moments", "PairSums"}
 
 
 def test_a_site_that_fails_is_named_by_its_edge_server():
     case = example(n_clients=4)
-    plan = SSFMLFSPlan(case.features)
+    method = SSFMLFSMethod(case.features)
     tables = sites(case)
     clients = {name: Client(tables[name]) for name in ("site-0", "site-1")}
-    edge = EdgeServer(plan, clients)
-    talk = edge.answer(m.AskRanges(m.Columns(case.features, (), "error")))
-    next(talk)
+    edge = EdgeServer(method, clients)
+    steps = edge.answer(m.AskRanges(m.Columns(case.features, (), "error")))
+    next(steps)
     with pytest.raises(StopIteration) as finished:
-        talk.send({"site-0": clients["site-0"].answer(m.AskRanges(m.Columns(case.features, (), "error")))})
+        steps.send({"site-0": clients["site-0"].answer(m.AskRanges(m.Columns(case.features, (), "error")))})
     assert finished.value.value.reason == "an edge server, of which failed site 'site-1': did not answer."
 
 
@@ -80,7 +80,7 @@ def test_what_does_not_add_up_is_refused_by_an_edge_server(parameters, request_o
     case = example()
     columns = m.Columns(case.features, (), "error")
     relation = m.Relation(columns, m.Scaling(None, None), np.ones(len(case.features)), "distance")
-    reply = edge_answer(EdgeServer(SSFMLFSPlan(case.features, **parameters), []), {}, request_of(relation))
+    reply = edge_answer(EdgeServer(SSFMLFSMethod(case.features, **parameters), []), {}, request_of(relation))
     assert isinstance(reply, m.Refusal)
     assert message in reply.reason
 
@@ -90,29 +90,14 @@ def in_two_groups(tables):
     return {"edge-0": {name: tables[name] for name in names[:1]}, "edge-1": {name: tables[name] for name in names[1:]}}
 
 
-@settings(max_examples=25)
-@given(labeled_sites(max_sites=5))
-def test_pooled_covariances_through_edges_find_what_the_sites_on_one_server_find(tables):
-    case = LabeledCase(tables)
-    plan = case.plan("FedCMFS, pooled")
-    flat, _ = drive(plan, case.rows, case.sites)
-    found, said = select_by_edges(plan, case.rows, in_two_groups(case.sites))
-    assert {type(reply) for reply in said} == {m.Covariances}
-    assert_array_equal(found.order, flat.order)
-    assert_array_equal(found.kept, flat.kept)
-    assert_allclose(found.scores, flat.scores, atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("FMLFS", "an edge server: information does not add up. FMLFS needs each site at the server itself."),
-        ("FedCMFS, statistics", "an edge server: combine='p-values' averages over single sites, which it does not"),
-        ("FedCMFS, tests", "an edge server: combine='p-values' averages over single sites, which it does not"),
     ],
 )
-def test_labeled_sites_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):
-    case = labeled_example()
+def test_sites_with_labels_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):
+    case = supervised_example()
     with pytest.raises(ProtocolError) as refused:
         select_by_edges(case.plan(name), case.rows, in_two_groups(case.sites))
     assert str(refused.value).startswith(f"client 'edge-0': {message}")
@@ -125,9 +110,9 @@ def test_two_edge_servers_with_three_sites_each_select_by_sieve_what_six_sites_d
     tables = case.sites({f"site-{i}": part for i, part in enumerate(np.array_split(case.others, 6))})
     names = sorted(tables)
     groups = {f"edge-{i}": {name: tables[name] for name in names[i::2]} for i in range(2)}
-    plan = case.plan(max_sites_per_client=3, **parameters)
-    flat, _ = drive(plan, case.rows, tables)
-    found, said = select_by_edges(plan, case.rows, groups)
+    method = case.plan(max_sites_per_client=3, **parameters)
+    flat, _ = drive(method, case.rows, tables)
+    found, said = select_by_edges(method, case.rows, groups)
     for name in ("scores", "relevance", "redundancy", "stability"):
         assert_allclose(getattr(found, name), getattr(flat, name), rtol=0, atol=1e-9)
     assert_array_equal(found.order, flat.order)

@@ -4,40 +4,59 @@ import numpy as np
 import pytest
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.protocol import Labeled, Site, SSFMLFSPlan, federated_selection
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Labeled, federated_selection
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
-from protocol.federation import drive, example, labeled, sites
+from protocol.federation import WIRES, drive, example, labeled, sites
 
 
 def kinds(asked):
-    return [type(ask.request).__name__ for ask in asked]
+    return [type(question.request).__name__ for question in asked]
 
 
 def test_statistics_takes_three_rounds():
     case = example()
-    _, asked = drive(SSFMLFSPlan(case.features), labeled(case), sites(case))
+    _, asked = drive(SSFMLFSMethod(case.features), labeled(case), sites(case))
     assert kinds(asked) == ["AskRanges", "AskMoments", "AskPairSums"]
-    assert [ask.round for ask in asked] == [1, 2, 3]
-    assert all(ask.clients == ("site-0", "site-1", "site-2") for ask in asked)
+    assert [question.round for question in asked] == [1, 2, 3]
+    assert all(question.clients == ("site-0", "site-1", "site-2") for question in asked)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_clients_are_asked_and_added_up_by_name_whatever_order_they_are_given_in(wire):
+    """The last bit of a sum depends on the order of additions."""
+    case = example(n_clients=5)
+    method, tables = SSFMLFSMethod(case.features, wire=wire), sites(case)
+    straight, asked = drive(method, labeled(case), tables)
+    mixed, again = drive(method, labeled(case), {name: tables[name] for name in sorted(tables, reverse=True)})
+    assert [question.clients for question in again] == [question.clients for question in asked]
+    assert asked[0].clients == tuple(sorted(tables))
+    np.testing.assert_array_equal(mixed.scores, straight.scores)
+    np.testing.assert_array_equal(mixed.radius, straight.radius)
 
 
 def test_local_and_declared_ranges_need_no_message_about_ranges():
     case = example()
     for ranges in ("local", dict.fromkeys(case.features, (-10.0, 10.0))):
-        _, asked = drive(SSFMLFSPlan(case.features, ranges=ranges), labeled(case), sites(case))
+        _, asked = drive(SSFMLFSMethod(case.features, ranges=ranges), labeled(case), sites(case))
         assert kinds(asked) == ["AskMoments", "AskPairSums"]
 
 
 def test_matrices_are_asked_for_one_client_at_a_time_in_one_round():
     case = example()
-    _, asked = drive(SSFMLFSPlan(case.features, wire="matrices"), labeled(case), sites(case))
-    assert [(ask.round, ask.clients) for ask in asked[2:]] == [(3, ("site-0",)), (3, ("site-1",)), (3, ("site-2",))]
+    _, asked = drive(SSFMLFSMethod(case.features, wire="matrices"), labeled(case), sites(case))
+    assert [(question.round, question.clients) for question in asked[2:]] == [
+        (3, ("site-0",)),
+        (3, ("site-1",)),
+        (3, ("site-2",)),
+    ]
 
 
 def test_vectors_take_one_round_for_degrees_and_one_per_iteration_and_send_the_relation_once():
     case = example()
-    result, asked = drive(SSFMLFSPlan(case.features, wire="vectors"), labeled(case), sites(case))
-    products = [ask.request for ask in asked[2:]]
+    result, asked = drive(SSFMLFSMethod(case.features, wire="vectors"), labeled(case), sites(case))
+    products = [question.request for question in asked[2:]]
     assert len(products) == 1 + result.n_iter
     assert products[0].relation is not None
     assert all(request.relation is None for request in products[1:])
@@ -48,21 +67,21 @@ def test_only_features_that_vary_are_asked_about_in_the_graph():
     case = example()
     for X in case.clients.values():
         X[:, 3] = 7.0
-    _, asked = drive(SSFMLFSPlan(case.features), labeled(case), sites(case))
+    _, asked = drive(SSFMLFSMethod(case.features), labeled(case), sites(case))
     assert asked[2].request.relation.columns.features == ("f0", "f1", "f2", "f4", "f5")
 
 
 def test_a_federation_needs_two_clients():
     case = example()
     with pytest.raises(ParameterError, match=r"at least 2 clients; got 1\. For rows in one place call fit\(X, Y\)"):
-        next(federated_selection(SSFMLFSPlan(case.features), labeled(case), ["alone"]))
+        next(federated_selection(SSFMLFSMethod(case.features), labeled(case), ["alone"]))
 
 
 @pytest.mark.parametrize("names", [("a", "a"), ("a", "server")])
 def test_client_names_must_be_usable(names):
     case = example()
     with pytest.raises(ParameterError, match="client names must differ"):
-        next(federated_selection(SSFMLFSPlan(case.features), labeled(case), names))
+        next(federated_selection(SSFMLFSMethod(case.features), labeled(case), names))
 
 
 @pytest.mark.parametrize(
@@ -77,40 +96,41 @@ def test_client_names_must_be_usable(names):
 def test_unusable_labeled_rows_are_refused_before_anybody_is_asked(rows, error, message):
     case = example()
     with pytest.raises(error, match=message):
-        next(federated_selection(SSFMLFSPlan(case.features), rows, case.clients))
+        next(federated_selection(SSFMLFSMethod(case.features), rows, case.clients))
 
 
 def test_a_message_above_the_limit_is_refused_and_the_other_forms_are_named():
     case = example()
-    plan = SSFMLFSPlan(case.features, wire="matrices", max_message_bytes=6 * 16 * 16 * 8 - 1)
+    method = SSFMLFSMethod(case.features, wire="matrices", max_message_bytes=6 * 16 * 16 * 8 - 1)
     with pytest.raises(
         ParameterError, match=r"client 'site-2' \(6 features, 16 rows\).*'statistics'.* or wire='vectors'"
     ):
-        in_process.select(plan, labeled(case), sites(case))
+        in_process.select(method, labeled(case), sites(case))
     wide = example(n_features=60)
     with pytest.raises(
         ParameterError, match=r"needs a message of 14,640 bytes .*Use wire='vectors' \(480 bytes\), or raise"
     ):
-        in_process.select(SSFMLFSPlan(wide.features, max_message_bytes=8000), labeled(wide), sites(wide))
-    in_process.select(SSFMLFSPlan(wide.features, wire="vectors", max_message_bytes=8000), labeled(wide), sites(wide))
+        in_process.select(SSFMLFSMethod(wide.features, max_message_bytes=8000), labeled(wide), sites(wide))
+    in_process.select(SSFMLFSMethod(wide.features, wire="vectors", max_message_bytes=8000), labeled(wide), sites(wide))
 
 
 def test_no_message_of_any_kind_is_above_the_limit():
     case = example()
     largest = max(
-        entry.n_bytes for entry in in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case)).transcript
+        entry.n_bytes
+        for entry in in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case)).transcript
     )
-    plan = SSFMLFSPlan(case.features, max_message_bytes=largest - 1)
+    method = SSFMLFSMethod(case.features, max_message_bytes=largest - 1)
     with pytest.raises(ParameterError, match=rf"takes {largest} bytes, above max_message_bytes={largest - 1}"):
-        in_process.select(plan, labeled(case), sites(case))
-    in_process.select(SSFMLFSPlan(case.features, max_message_bytes=largest), labeled(case), sites(case))
+        in_process.select(method, labeled(case), sites(case))
+    in_process.select(SSFMLFSMethod(case.features, max_message_bytes=largest), labeled(case), sites(case))
 
 
 def test_corel5k_in_matrices_is_above_the_default_limit_before_anything_is_built():
     features = tuple(f"w{p}" for p in range(499))
     rng = np.random.default_rng(0)
     tables = {name: (rng.random((400, 499)) < 0.1).astype(float) for name in "ab"}
-    clients = {name: Site(features, X) for name, X in tables.items()}
+    clients = {name: ArrayTable(features, X) for name, X in tables.items()}
     rows = Labeled(tables["a"][:9], rng.integers(0, 2, (9, 3)).astype(float))
     with pytest.raises(ParameterError, match=r"638\.7 MB.*above max_message_bytes=512000000"):
-        in_process.select(SSFMLFSPlan(features, wire="matrices"), rows, clients)
+        in_process.select(SSFMLFSMethod(features, wire="matrices"), rows, clients)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from fedsieve import datasets
-from fedsieve.errors import ParameterError
 from fedsieve.rivals import CSFS
 from reference.rivals.csfs_loops import csfs_loops
 from strategies import partly_labeled
@@ -75,8 +74,3 @@ def test_without_unlabeled_rows_and_with_little_weight_it_is_least_squares(rng):
     expected = np.linalg.lstsq(scaled - scaled.mean(axis=0), Y - Y.mean(axis=0))[0]
     assert_allclose(fitted.coef_, expected, atol=1e-6)
     assert_allclose(fitted.intercept_, Y.mean(axis=0))
-
-
-def test_a_weight_of_0_is_refused(rng):
-    with pytest.raises(ParameterError, match=r'^CSFS: alpha must be a number above 0, or "auto"; got 0\.$'):
-        CSFS(alpha=0).fit(rng.random((6, 2)), rng.integers(0, 2, (6, 2)))

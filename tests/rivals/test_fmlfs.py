@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fedsieve import datasets
 from fedsieve.errors import ParameterError
 from fedsieve.rivals.fmlfs import FMLFS
-from labeled_sites import fit, labeled_sites, pooled, split
 from reference.rivals.fmlfs_loops import fmlfs_loops
+from sites_with_labels import fit, pooled, sites_with_labels, split
 
 PARAMETERS = st.fixed_dictionaries(
     {
@@ -25,8 +25,14 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@parametrize_with_checks([FMLFS(), FMLFS(1, n_bins=2, weighting="plain", relevance="max")])
+@parametrize_with_checks([FMLFS()])
 def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.full
+@parametrize_with_checks([FMLFS(1, n_bins=2, weighting="plain", relevance="max")])
+def test_scikit_learn_s_checks_in_full(estimator, check):
     check(estimator)
 
 
@@ -39,7 +45,7 @@ def assert_as_by_loops(sites, parameters):
     assert found.order_.tolist() == slow["order"]
 
 
-@given(labeled_sites(), PARAMETERS)
+@given(sites_with_labels(), PARAMETERS)
 def test_everything_found_is_that_of_plain_loops(sites, parameters):
     assert_as_by_loops(sites, parameters)
 
@@ -53,7 +59,7 @@ def test_emotions_at_four_sites_are_ranked_as_by_plain_loops(parameters):
     assert_as_by_loops(split(data.X[:, ::2], data.Y, [300, 150, 100, 43]), parameters)
 
 
-@given(labeled_sites(), PARAMETERS, st.randoms(use_true_random=False))
+@given(sites_with_labels(), PARAMETERS, st.randoms(use_true_random=False))
 def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, random):
     (X, Y), *others = sites
     before = FMLFS(**parameters).fit(X, Y, clients=others)
@@ -64,14 +70,14 @@ def test_neither_the_clients_order_nor_their_names_matter(sites, parameters, ran
     assert_allclose(after.scores_, before.scores_, atol=1e-9)
 
 
-@given(labeled_sites(), PARAMETERS)
+@given(sites_with_labels(), PARAMETERS)
 def test_the_server_is_a_site_like_the_others(sites, parameters):
     first, last = fit(FMLFS(**parameters), sites), fit(FMLFS(**parameters), sites[::-1])
     assert_array_equal(first.order_, last.order_)
     assert_allclose(first.relevance_, last.relevance_, atol=1e-12)
 
 
-@given(labeled_sites(kinds=("noise", "of a label")), PARAMETERS, st.randoms(use_true_random=False))
+@given(sites_with_labels(kinds=("noise", "of a label")), PARAMETERS, st.randoms(use_true_random=False))
 def test_permuted_features_have_permuted_results(sites, parameters, random):
     moved = list(range(sites[0][0].shape[1]))
     random.shuffle(moved)
@@ -85,7 +91,7 @@ def test_permuted_features_have_permuted_results(sites, parameters, random):
     assert_array_equal(np.array(moved)[after.order_], before.order_)
 
 
-@given(labeled_sites(), PARAMETERS)
+@given(sites_with_labels(), PARAMETERS)
 def test_the_order_follows_fronts_and_within_a_front_crowding(sites, parameters):
     found = fit(FMLFS(**parameters), sites)
     fronts, room = found.front_[found.order_], found.crowding_[found.order_]
@@ -97,7 +103,7 @@ def test_the_order_follows_fronts_and_within_a_front_crowding(sites, parameters)
     assert_array_equal(found.scores_[found.order_], np.sort(found.scores_)[::-1])
 
 
-@given(labeled_sites(), PARAMETERS)
+@given(sites_with_labels(), PARAMETERS)
 def test_rows_at_one_place_are_one_site(sites, parameters):
     X, Y = pooled(sites)
     found = FMLFS(**parameters).fit(X, Y)
@@ -120,7 +126,7 @@ def test_the_more_rows_sites_have_the_closer_they_come_to_all_rows_in_one_place(
 
 
 @settings(max_examples=20)
-@given(labeled_sites())
+@given(sites_with_labels())
 def test_sites_of_equal_size_are_weighted_alike_either_way(sites):
     n_rows = min(len(X) for X, _ in sites)
     equal = [(X[:n_rows], Y[:n_rows]) for X, Y in sites]

@@ -1,4 +1,4 @@
-"""GRMFS: scikit-learn's checks, cases with a known outcome, its PageRanks, and the slow twin."""
+"""GRMFS: cases with a known outcome, its edges, and the slow twin."""
 
 import os
 
@@ -7,24 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import MLkNN, datasets, metrics
-from fedsieve.arrays import dense
-from fedsieve.errors import ParameterError
-from fedsieve.rivals.grmfs import GRMFS, MODES, personal_pagerank, positive_edges
+from fedsieve.rivals.grmfs import GRMFS, MODES, positive_edges
+from fedsieve.tables import dense
 from reference.rivals import grmfs_loops
 from strategies import tables
 
 modes = pytest.mark.parametrize("mode", MODES)
-
-
-@parametrize_with_checks(
-    [GRMFS(), GRMFS(2, mode="code", n_neighbors=1)],
-    expected_failed_checks=lambda _: {"check_transformer_n_iter": "the shared PageRank does not count its sweeps"},
-)
-def test_scikit_learn_s_checks(estimator, check):
-    check(estimator)
 
 
 def planted(kind, seed, n_rows=120):
@@ -136,35 +126,6 @@ def test_a_column_with_a_negative_sum_keeps_its_negative_edges():
 def test_a_column_whose_entries_cancel_is_left_as_it_is():
     weights = np.array([[0.0, 1.0, 1.0], [2.0, 0.0, -1.0], [2.0, 1.0, 0.0]])
     assert_allclose(positive_edges(weights)[:, 2], [1.0, 0.0, 0.0])
-
-
-@given(st.integers(3, 9), st.integers(0, 2**32 - 1))
-def test_the_personal_pagerank_solves_its_equation(n_features, seed):
-    rng = np.random.default_rng(seed)
-    edges, weights = np.where(rng.random((n_features, n_features)) < 0.5, rng.random((n_features, n_features)), 0), 0.1
-    weights = rng.random(n_features) + weights
-    degrees = edges.sum(axis=0)
-    shares = edges / np.where(degrees > 0, degrees, 1.0)
-    exact = np.linalg.solve(np.eye(n_features) - 0.85 * shares, 0.15 * weights)
-    found = personal_pagerank(edges, weights, damping=0.85, tol=1e-12, max_iter=1000)
-    assert_allclose(found, exact, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"mode": "book"}, "GRMFS: mode must be one of 'paper', 'code'; got 'book'."),
-        ({"lam": 0.0}, "GRMFS: lam must be a number above 0 and finite; got 0.0."),
-        ({"n_neighbors": 0}, "GRMFS: n_neighbors must be a whole number of at least 1; got 0."),
-        ({"damping": 1.0}, r"GRMFS: damping must be a number in \[0, 1\); got 1.0."),
-        ({"tol": -1.0}, "GRMFS: tol must be a number of at least 0, or None; got -1.0."),
-        ({"max_iter": 0}, "GRMFS: max_iter must be a whole number of at least 1; got 0."),
-        ({"n_features_to_select": 9}, r"GRMFS: n_features_to_select must be in \[1, n_features=2\]; got 9."),
-    ],
-)
-def test_bad_parameters_are_told(parameters, message):
-    with pytest.raises(ParameterError, match=message):
-        GRMFS(**parameters).fit(np.arange(8.0).reshape(4, 2), np.eye(2)[[0, 1, 0, 1]])
 
 
 @given(

@@ -1,4 +1,4 @@
-"""MLACO: the walks against plain loops, planted and degenerate tables, seeds, scikit-learn's manners."""
+"""MLACO: the walks against plain loops, planted and degenerate tables, seeds."""
 
 import os
 
@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import datasets
-from fedsieve.errors import ParameterError
 from fedsieve.rivals.mlaco import MLACO
 from reference.rivals import mlaco_loops
 from strategies import tables
-
-
-@parametrize_with_checks([MLACO(), MLACO(1, n_cycles=3, n_ants=2, decay=0.5, beta=2.0)])
-def test_scikit_learn_s_checks(estimator, check):
-    check(estimator)
 
 
 def order(X, Y, **parameters):
@@ -63,12 +55,6 @@ def test_noisy_copies_of_the_labels_are_on_top(noise, rng):
         assert set(order(X, Y, random_state=seed)[:3]) == {2, 5, 7}
 
 
-def test_a_feature_that_is_a_label_comes_first(noise):
-    X, Y = noise
-    X[:, 8] = Y[:, 1]
-    assert order(X, Y)[0] == 8
-
-
 def test_constant_features_are_only_visited_when_nothing_attracts(noise):
     X, Y = noise
     X[:, [0, 6]] = 0.0
@@ -101,52 +87,8 @@ def test_few_features(rng, n_features):
     assert sorted(order(rng.random((30, n_features)), Y)) == list(range(n_features))
 
 
-def test_one_label_in_either_form(noise):
-    X, Y = noise
-    X[:, 4] = Y[:, 0]
-    classes = np.where(Y[:, 0] == 1, "yes", "no")
-    assert order(X, Y[:, [0]]) == order(X, classes)
-    assert order(X, classes)[0] == 4
-
-
-def test_more_labels_than_features(rng):
-    Y = rng.integers(0, 2, (80, 9))
-    X = rng.random((80, 8))
-    X[:, 1] = Y[:, 3]
-    assert order(X, Y)[0] == 1
-
-
-def test_0_1_features_stored_sparsely(rng):
-    X = (rng.random((90, 10)) < 0.2).astype(float)
-    Y = rng.integers(0, 2, (90, 3))
-    assert order(X, Y) == order(sparse.csr_array(X), Y)
-
-
 def test_permuted_features_keep_the_planted_ones_on_top(noise, rng):
     X, Y = noise
     X[:, [2, 5, 7]] = noisy(Y, rng)
     moved = rng.permutation(30)
     assert set(moved[order(X[:, moved], Y)[:3]]) == {2, 5, 7}
-
-
-@pytest.mark.parametrize("name", ["n_cycles", "n_ants"])
-@pytest.mark.parametrize("value", [0, 2.5, True, "many", None])
-def test_bad_counts_are_named(noise, name, value):
-    with pytest.raises(ParameterError, match=rf"^MLACO: {name} must be a whole number of at least 1; got {value!r}\.$"):
-        MLACO(**{name: value}).fit(*noise)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("decay", -0.1, r"in \[0, 1\]"),
-        ("decay", 1.5, r"in \[0, 1\]"),
-        ("decay", "some", r"in \[0, 1\]"),
-        ("beta", -1.0, r"in \[0, 10\]"),
-        ("beta", 11, r"in \[0, 10\]"),
-        ("beta", float("nan"), r"in \[0, 10\]"),
-    ],
-)
-def test_bad_weights_are_named(noise, name, value, rule):
-    with pytest.raises(ParameterError, match=rf"^MLACO: {name} must be a number {rule}; got {value!r}\.$"):
-        MLACO(**{name: value}).fit(*noise)

@@ -1,79 +1,28 @@
-"""MLFSNRS: the search against plain loops, planted features, scikit-learn's manners."""
-
-import os
+"""MLFS-NRS: Fisher scores by hand, and what becomes of features that are no candidates."""
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from numpy.testing import assert_allclose
 
-from fedsieve import datasets
-from fedsieve.errors import ParameterError
-from fedsieve.rivals.fisher import fisher_key
-from fedsieve.rivals.mlfsnrs import MLFSNRS
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.selectors.labels import read_labels
-from reference.rivals import mlfsnrs_loops
-from strategies import tables
-
-SETTINGS = ({}, {"keep": 0.5, "gain": 0.01})
-
-
-@parametrize_with_checks([MLFSNRS(), MLFSNRS(1, keep=0.5)])
-def test_scikit_learn_s_checks(estimator, check):
-    check(estimator)
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked
+from fedsieve.rivals.mlfsnrs import MLFSNRS, fisher_key, label_weights
 
 
 def order(X, Y, **parameters):
     return MLFSNRS(**parameters).fit(X, Y).order_.tolist()
 
 
-@settings(max_examples=100)
-@given(tables(max_features=8), st.integers(1, 4), st.sampled_from(SETTINGS), st.booleans(), st.integers(0, 2**32 - 1))
-def test_the_order_is_that_of_plain_loops(X, n_labels, parameters, binary, seed):
-    X = np.round(X) if binary else X
-    rng = np.random.default_rng(seed)
-    Y = (rng.random((len(X), n_labels)) < rng.choice([0.15, 0.5, 0.8])).astype(float)
-    Y, _ = read_labels(Y)  # one label becomes one column for each of its values
-    assert order(X, Y, **parameters) == list(mlfsnrs_loops.order(X, Y, **parameters))
-
-
-@pytest.mark.skipif("FEDSIEVE_DATA" not in os.environ, reason="FEDSIEVE_DATA names no local mirror")
-def test_the_order_of_emotions_is_that_of_plain_loops():
-    data = datasets.load("emotions")
-    X, Y = data.X[:120, :36], data.Y[:120]
-    assert order(X, Y) == list(mlfsnrs_loops.order(X, Y))
-
-
-def test_noisy_copies_of_the_labels_are_on_top(rng):
-    X, Y = rng.random((200, 10)), rng.integers(0, 2, (200, 3))
-    X[:, [1, 4, 8]] = Y + 0.2 * rng.random((200, 3))
-    assert set(order(X, Y)[:3]) == {1, 4, 8}
-
-
-def test_a_feature_that_is_a_label_comes_first(rng):
-    X, Y = rng.random((200, 8)), rng.integers(0, 2, (200, 3))
-    X[:, 5] = Y[:, 1]
-    assert order(X, Y)[0] == 5
-    assert order(X, 1 - Y)[0] == 5
-
-
-def test_0_1_features(rng):
-    X, Y = rng.integers(0, 2, (200, 20)).astype(float), rng.integers(0, 2, (200, 3))
-    X[:, [2, 7, 15]] = np.abs(Y - (rng.random(Y.shape) < 0.05))
-    assert set(order(X, Y)[:3]) == {2, 7, 15}
-
-
-@pytest.mark.parametrize("keep", [0.0, 1.5, float("nan")])
-def test_keep_must_be_a_share(keep):
-    with pytest.raises(ParameterError, match=rf"MLFSNRS: keep must be a number in \(0, 1\]; got {keep}\."):
-        MLFSNRS(keep=keep).fit(np.eye(3), np.eye(3))
-
-
 def test_features_that_are_no_candidates_follow_by_fisher_score(rng):
     X, Y = rng.random((60, 6)), rng.integers(0, 2, (60, 3)).astype(float)
-    by_fisher = order_by(fisher_key(unit_scaled(X), Y)).tolist()
+    by_fisher = ranked(fisher_key(unit_scaled(X), Y)).tolist()
     assert order(X, Y, keep=0.01) == by_fisher
     assert order(X, Y, keep=0.5)[3:] == by_fisher[3:]
+
+
+def test_fisher_scores_by_hand():
+    X = np.array([[0.0, 1.0], [0.5, 1.0], [0.5, 1.0], [1.0, 1.0]])
+    Y = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    # Means 0.25 and 0.75 around 0.5: between 4/16, within 4/16. The label that all carry has no weight.
+    assert_allclose(fisher_key(X, Y), [np.log(2), 0.0], atol=1e-8)
+    assert label_weights(Y).tolist() == [1.0, 0.0]
+    assert label_weights(np.ones((3, 2))).tolist() == [0.5, 0.5]

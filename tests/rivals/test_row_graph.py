@@ -1,4 +1,4 @@
-"""Graphs of rows against plain loops: ties, duplicates, few rows."""
+"""Graphs of rows against plain loops: ties, duplicates, few rows; soft labels that neighbors share."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.rivals.row_graph import binary_laplacian, blocks, probabilistic_laplacian, roughness
+from fedsieve.rivals.row_graph import NeighborlyLabels, binary_laplacian, blocks, probabilistic_laplacian, roughness
 from reference.rivals.row_graph_loops import adaptive_laplacian, squared_distances
 from reference.rivals.row_graph_loops import binary_laplacian as binary_laplacian_loops
 from strategies import partly_labeled
@@ -58,3 +58,20 @@ def test_blocks_are_taken_from_the_unlabeled_rows(rng):
 def test_roughness_adds_up_the_differences_of_neighbors():
     lap = binary_laplacian(np.array([[0.0], [1.0], [3.0]]), 1)
     assert roughness(lap, np.array([[0.0, 1.0], [1.0, 1.0], [4.0, 0.0]])) == 1 + 9 + 1
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 100.0])
+def test_no_other_labels_are_closer_to_predictions_and_neighbors(rng, alpha):
+    X, Y = rng.random((20, 3)), rng.integers(0, 2, (20, 2)).astype(float)
+    labeled, laplacian = np.arange(20) < 8, binary_laplacian(X, 4)
+    W, b = 0.1 * rng.random((3, 2)), np.array([0.3, 0.4])
+    F = Y.copy()
+    F[~labeled] = NeighborlyLabels(X, Y, labeled, laplacian, alpha).predict(W, b)
+    assert 0 < F[~labeled].min() <= F[~labeled].max() < 1  # so that the limits play no part
+
+    def value(F):
+        return ((X @ W + b - F)[~labeled] ** 2).sum() + alpha * np.trace(F.T @ laplacian.toarray() @ F)
+
+    for size in (1e-4, 1e-2, 1.0):
+        step = np.where(labeled[:, None], 0.0, size * rng.normal(size=F.shape))
+        assert value(F + step) > value(F)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from fedsieve import datasets
-from fedsieve.errors import ParameterError
 from fedsieve.rivals import CSFS, SCFC
 from reference.rivals.scfc_loops import scfc_loops
 from strategies import partly_labeled
@@ -64,16 +63,3 @@ def test_equal_rows_with_neighbors_found_anew(rng):
     X = np.repeat(rng.integers(0, 2, (9, 6)).astype(float), 4, axis=0)
     Y = np.where(np.arange(36)[:, None] % 3 == 0, rng.integers(0, 2, (36, 3)), -1)
     assert np.isfinite(SCFC(refresh=True).fit(X, Y).scores_).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("alpha", -1, 'a number of at least 0, or "auto"'),
-        ("beta", 0, 'a number above 0, or "auto"'),
-        ("n_neighbors", 0, "a whole number of at least 1"),
-    ],
-)
-def test_bad_parameters_are_named(rng, name, value, rule):
-    with pytest.raises(ParameterError, match=rf"^SCFC: {name} must be {rule}; got {value!r}\.$"):
-        SCFC(**{name: value}).fit(rng.random((6, 2)), rng.integers(0, 2, (6, 2)))

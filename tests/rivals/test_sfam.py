@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from fedsieve import datasets
-from fedsieve.errors import ParameterError
 from fedsieve.rivals import SFAM
 from fedsieve.rivals.sfam import Structure
 from reference.rivals.sfam_loops import self_representation, sfam_loops
@@ -59,19 +58,3 @@ def test_without_weight_the_structure_plays_no_part(rng):
     one, other, weighted = (fit(X, Y, labeled, beta=beta, rho=rho) for beta, rho in ((0, 1), (0, 9), (1, 1)))
     assert_allclose(one.scores_, other.scores_, rtol=1e-12)
     assert not np.allclose(one.scores_, weighted.scores_, rtol=1e-2)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("alpha", -1, 'a number of at least 0, or "auto"'),
-        ("beta", -1, 'a number of at least 0, or "auto"'),
-        ("gamma", 0, 'a number above 0, or "auto"'),
-        ("rho", 0, "a number above 0"),
-        ("rho", "auto", "a number above 0"),
-        ("n_neighbors", 0, "a whole number of at least 1"),
-    ],
-)
-def test_bad_parameters_are_named(rng, name, value, rule):
-    with pytest.raises(ParameterError, match=rf"^SFAM: {name} must be {rule}; got {value!r}\.$"):
-        SFAM(**{name: value}).fit(rng.random((6, 2)), rng.integers(0, 2, (6, 2)))

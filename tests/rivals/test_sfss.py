@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from fedsieve import datasets
-from fedsieve.errors import ParameterError
 from fedsieve.rivals import SFSS
 from reference.rivals.row_graph_loops import binary_laplacian, squared_distances
 from reference.rivals.sfss_loops import sfss_loops
@@ -80,19 +79,3 @@ def test_it_ends_where_no_step_leads_down(rng):
             step = np.where(labeled[:, None], 0.0, size * rng.normal(size=F.shape))
             there = objective(W + size * rng.normal(size=W.shape), b + size * rng.normal(size=2), F + step)
             assert there > objective(W, b, F) - 1e-4
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("mu", 0, 'a number above 0, or "auto"'),
-        ("gamma", 0, 'a number above 0, or "auto"'),
-        ("n_neighbors", 0, "a whole number of at least 1"),
-        ("n_neighbors", 1.5, "a whole number of at least 1"),
-        ("unlabeled_weight", -1, "a number of at least 0"),
-        ("unlabeled_weight", "auto", "a number of at least 0"),
-    ],
-)
-def test_bad_parameters_are_named(rng, name, value, rule):
-    with pytest.raises(ParameterError, match=rf"^SFSS: {name} must be {rule}; got {value!r}\.$"):
-        SFSS(**{name: value}).fit(rng.random((6, 2)), rng.integers(0, 2, (6, 2)))

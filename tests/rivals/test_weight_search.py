@@ -8,7 +8,7 @@ import pytest
 from fedsieve.errors import DataError
 from fedsieve.learning.metrics import ranking_loss
 from fedsieve.rivals import CSFS, SFAM, SFSS
-from fedsieve.rivals.weight_search import GRID, chosen_weights
+from fedsieve.rivals.semi_supervised import GRID, chosen_weights
 
 
 @pytest.fixture

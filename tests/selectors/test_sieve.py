@@ -31,7 +31,7 @@ def test_it_finds_what_carries_the_labels_also_where_it_is_not_linear(planted):
     assert selector.transform(X).shape == (400, 4)
     assert [entry.kind for entry in selector.transcript_ if entry.receiver == "a"] == [
         "AskRanges",
-        "AskScaledCovariances",
+        "AskCovariances",
     ]
 
 

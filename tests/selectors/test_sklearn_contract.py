@@ -46,7 +46,11 @@ def test_it_selects_inside_a_pipeline_and_a_grid_search(data):
     model = make_pipeline(StandardScaler(), SSFMLFS(2), MultiOutputClassifier(KNeighborsClassifier(3)))
     assert model.fit(X, Y).predict(X).shape == Y.shape
     search = GridSearchCV(model, {"ssfmlfs__n_features_to_select": [1, 3], "ssfmlfs__lam": [0.8, 1.2]}, cv=2)
-    assert search.fit(X, Y).best_params_["ssfmlfs__lam"] in (0.8, 1.2)
+    best = search.fit(X, Y).best_estimator_["ssfmlfs"]
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    assert best.support_.sum() == search.best_params_["ssfmlfs__n_features_to_select"]
+    assert best.lam == search.best_params_["ssfmlfs__lam"]
 
 
 @pytest.mark.parametrize(("output", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])

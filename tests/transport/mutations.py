@@ -5,45 +5,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fedsieve.protocol import messages as m
+from fedsieve import messages as m
 from fedsieve.transport.codec import DIGEST, LENGTH, MAGIC
+from message_examples import examples_of, kinds
 
-NAMES = ("age", "", "größe", "体重", "🦠", 'quote"and\\slash', "\n")
 
-
-def examples() -> dict[str, list[m.Message]]:
+def examples() -> dict[str, list[m.Request | m.Reply]]:
     """Messages of every kind by its name; with fields that are `None`, empty names and names in other scripts."""
-    d, values = len(NAMES), np.linspace(-1, 1, len(NAMES))
-    columns, none = m.Columns(NAMES, NAMES[:2], "unrelated"), m.Columns((), (), "error")
-    scaling, own = m.Scaling(values, values + 1), m.Scaling(None, None)
-    spec, bare = m.Relation(columns, scaling, values**2, "distance"), m.Relation(none, own, np.empty(0), "similarity")
-    found = [
-        *(m.AskRanges(some) for some in (columns, none)),
-        *(m.AskMoments(some, scale) for some, scale in ((columns, scaling), (none, own))),
-        *(ask(relation) for ask in (m.AskRelations, m.AskPairSums) for relation in (spec, bare)),
-        *(m.AskProducts(relation, values) for relation in (spec, None)),
-        *(m.AskInformation(some, NAMES[:2], scale, 3) for some, scale in ((columns, scaling), (none, own))),
-        *(m.AskCovariances(some, names) for some, names in ((columns, NAMES), (none, ()))),
-        m.AskPartialCorrelations(columns, NAMES[:2], np.arange(3), np.arange(3) + 1, np.arange(6).reshape(3, 2)),
-        m.AskPartialCorrelations(none, (), np.arange(0), np.arange(0), np.empty((0, 0), dtype=np.int64)),
-        *(m.AskScaledCovariances(some, scale) for some, scale in ((columns, scaling), (none, own))),
-        m.AskProjections(columns, scaling, np.outer(values, [1.0, -0.5])),
-        m.AskProjections(none, own, np.empty((0, 0))),
-        m.Ranges(9, NAMES, np.where(values < 0, np.inf, values), np.where(values < 0, -np.inf, values)),
-        m.Moments(9, NAMES, np.arange(d), values, values**2, 3),
-        m.Relations(3, NAMES, np.ones((d, 3, 3))),
-        m.PairSums(9, NAMES, np.arange(d * (d + 1) / 2)),
-        m.PairSums(9, (), np.empty(0)),
-        m.Products(9, values),
-        m.Information(9, NAMES, NAMES[:2], np.outer(values, [0.5, 1]), np.arange(d * (d - 1) / 2)),
-        m.Covariances(9, NAMES, NAMES[:2], np.arange(d + 2.0), np.linspace(-1, 1, (d + 2) * (d + 3) // 2)),
-        m.PartialCorrelations(9, np.where(values > 0, np.nan, values)),
-        m.PartialCorrelations(9, np.empty(0)),
-        m.Projections(9, NAMES, values, values**2, np.array([0.5, -0.5]), np.outer(values, [1.0, -0.5])),
-        m.Projections(9, (), np.empty(0), np.empty(0), np.empty(0), np.empty((0, 0))),
-        *(m.Refusal(reason) for reason in ("the disk is on fire", "", "größer als 体 🦠")),
-    ]
-    return {kind.__name__: [message for message in found if type(message) is kind] for kind in m.MESSAGES}
+    return {kind.__name__: examples_of(kind) for kind in kinds()}
 
 
 def sealed(body: bytes) -> bytes:
@@ -97,7 +66,7 @@ def _spliced(data: bytes, other: bytes, rng: np.random.Generator) -> bytes:
 
 def _other_version(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:
     """Sealed again, so that only the version tells it apart."""
-    return sealed(rng.choice([b"FSV0", b"FSV2", b"FSV9", b"fsv1", rng.bytes(4)]).ljust(4) + data[len(MAGIC) : -DIGEST])
+    return sealed(rng.choice([b"FSV0", b"FSV1", b"FSV9", b"fsv2", rng.bytes(4)]).ljust(4) + data[len(MAGIC) : -DIGEST])
 
 
 def _other_length(data: bytes, _other: bytes, rng: np.random.Generator) -> bytes:

@@ -8,8 +8,9 @@ from numpy.testing import assert_array_equal
 
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError
-from fedsieve.protocol import Client, Labeled, SSFMLFSPlan
-from fedsieve.protocol.messages import Refusal
+from fedsieve.messages import Refusal
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import Client, Labeled
 from fedsieve.transport import in_process
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.codec import encoded_size
@@ -58,7 +59,7 @@ def assert_same(first, second):
 @pytest.mark.parametrize("ranges", ["federated", "local"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_death_after_any_number_of_rounds_changes_no_bit_and_asks_nothing_twice(tmp_path, wire, ranges):
-    plan = SSFMLFSPlan(CASE.features, wire=wire, ranges=ranges, tol=1e-5)
+    plan = SSFMLFSMethod(CASE.features, wire=wire, ranges=ranges, tol=1e-5)
     whole = in_process.select(plan, labeled(CASE), sites(CASE))
     n_asked = _count(plan)
     for k in range(n_asked):
@@ -81,7 +82,7 @@ def _count(plan):
 
 
 def test_death_in_every_round_is_survived(tmp_path):
-    plan = SSFMLFSPlan(CASE.features, wire="vectors", tol=1e-3)
+    plan = SSFMLFSMethod(CASE.features, wire="vectors", tol=1e-3)
     run, mortal = RunFolder(tmp_path), Mortal(until=0)
     deaths = 0
     while True:
@@ -96,7 +97,7 @@ def test_death_in_every_round_is_survived(tmp_path):
 
 
 def test_a_refusal_is_kept_too_so_that_a_dropped_site_stays_dropped(tmp_path):
-    plan = SSFMLFSPlan(CASE.features, on_bad_client="drop")
+    plan = SSFMLFSMethod(CASE.features, on_bad_client="drop")
     whole, _ = attempt(Mortal(refusing="site-1"), _made(tmp_path / "whole"), plan)
     run, mortal = _made(tmp_path / "cut"), Mortal(until=3, refusing="site-1")
     with pytest.raises(DeathError):
@@ -109,7 +110,7 @@ def test_a_refusal_is_kept_too_so_that_a_dropped_site_stays_dropped(tmp_path):
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_changed_plan_or_changed_labeled_rows_cannot_go_on(tmp_path, wire):
-    plan = SSFMLFSPlan(CASE.features, wire=wire)
+    plan = SSFMLFSMethod(CASE.features, wire=wire)
     attempt(Mortal(), RunFolder(tmp_path), plan)
     wider = Labeled(CASE.X * 3, CASE.Y.astype(float))  # other ranges
     others = [dataclasses.replace(plan, lam=1.0), dataclasses.replace(plan, ranges="local")]
@@ -123,7 +124,7 @@ def test_a_changed_plan_or_changed_labeled_rows_cannot_go_on(tmp_path, wire):
 @pytest.mark.parametrize("wire", WIRES)
 def test_changed_labels_are_refused_or_give_what_a_new_run_would_give(tmp_path, wire):
     """Where no question depends on the labels, the kept answers fit any; nothing of the old labels may remain."""
-    plan = SSFMLFSPlan(CASE.features, wire=wire)
+    plan = SSFMLFSMethod(CASE.features, wire=wire)
     attempt(Mortal(), RunFolder(tmp_path), plan)
     rows = Labeled(CASE.X, np.roll(CASE.Y, 1, axis=1).astype(float)[::-1])
     if wire == "vectors":
@@ -135,14 +136,16 @@ def test_changed_labels_are_refused_or_give_what_a_new_run_would_give(tmp_path, 
 
 
 def test_other_clients_cannot_go_on(tmp_path):
-    plan = SSFMLFSPlan(CASE.features)
+    plan = SSFMLFSMethod(CASE.features)
     attempt(Mortal(), RunFolder(tmp_path), plan)
+    checkpointed = Checkpointed(Mortal(), RunFolder(tmp_path))
     with pytest.raises(DataError, match="Start a new run"):
-        drive(plan, labeled(CASE), ("site-0", "site-1"), Checkpointed(Mortal(), RunFolder(tmp_path)))
+        drive(plan, labeled(CASE), ("site-0", "site-1"), checkpointed)
+    assert checkpointed.n_repeated == 1  # not even the first answers are taken for those of fewer clients
 
 
 def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypatch):
-    plan, mortal, run = SSFMLFSPlan(CASE.features), Mortal(), RunFolder(tmp_path)
+    plan, mortal, run = SSFMLFSMethod(CASE.features), Mortal(), RunFolder(tmp_path)
     write, written = type(tmp_path).write_bytes, []
 
     def half(path, data):

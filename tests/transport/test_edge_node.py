@@ -4,10 +4,10 @@ import json
 
 from numpy.testing import assert_allclose
 
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import new_run
-from fedsieve.protocol import SSFMLFSPlan
+from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport import in_process
 from fedsieve.transport.flower import client_app, server_app
 from fedsieve.transport.flower.edge_node import EdgeNode
@@ -24,6 +24,7 @@ def federation(place, case, names, min_rows):
         names,
         list(case.features),
         [f"label {number}" for number in range(case.Y.shape[1])],
+        method="SSFMLFS",
         rounds={"max_sites_per_client": 3},
         privacy={"min_rows": min_rows},
     )
@@ -51,10 +52,10 @@ def test_two_edge_servers_with_three_sites_each_give_the_order_of_six_sites_on_o
     case = example(n_clients=6)
     top, nodes, below = consortium(tmp_path, case)
     run = new_run(top, ["edge-0", "edge-1"], [])
-    server_app.conduct(LocalGrid(nodes), top, run)
+    server_app.lead_run(LocalGrid(nodes), top, run)
     assert run.failure() is None
     record = run.result()
-    flat = in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case)).selection
+    flat = in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case)).selection
     assert record["order"] == [case.features[i] for i in flat.order]
     assert_allclose(list(record["scores"].values()), flat.scores, rtol=1e-12)
     assert set(record["n_rows"]) == {"edge-0", "edge-1"}
@@ -71,9 +72,9 @@ def test_a_lost_site_costs_its_edge_server_and_is_named(tmp_path):
     top, nodes, below = consortium(tmp_path, case, n_edges=3)
     (below["edge-1"].site("site-4").prepared / "rows.npy").unlink()
     run = new_run(top, ["edge-0", "edge-1", "edge-2"], [])
-    server_app.conduct(LocalGrid(nodes), top, run)
+    server_app.lead_run(LocalGrid(nodes), top, run)
     record = run.result()
     assert "an edge server, of which failed site 'site-4'" in record["dropped"]["edge-1"]
     survivors = {name: site for name, site in sites(case).items() if name not in ("site-1", "site-4")}
-    flat = in_process.select(SSFMLFSPlan(case.features), labeled(case), survivors).selection
+    flat = in_process.select(SSFMLFSMethod(case.features), labeled(case), survivors).selection
     assert record["order"] == [case.features[i] for i in flat.order]

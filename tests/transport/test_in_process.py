@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fedsieve.protocol import SERVER, Client, SSFMLFSPlan, bytes_by_kind, federated_selection
+from fedsieve.methods import SSFMLFSMethod
+from fedsieve.protocol import SERVER, Client, bytes_by_kind, federated_selection
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
 from protocol.federation import WIRES, example, labeled, sites
-from protocol.labeled import PLANS, labeled_example
+from protocol.supervised import PLANS, supervised_example
 
 
 def over_the_wire(plan, rows, clients):
@@ -45,18 +46,18 @@ def assert_same_bits(plan, rows, clients):
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_runtime_of_bytes_gives_the_same_bits_and_the_transcript_its_sizes(wire):
     case = example()
-    assert_same_bits(SSFMLFSPlan(case.features, wire=wire), labeled(case), sites(case))
+    assert_same_bits(SSFMLFSMethod(case.features, wire=wire), labeled(case), sites(case))
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_sites_that_hold_labels_are_no_exception(name):
-    case = labeled_example()
+    case = supervised_example()
     assert_same_bits(case.plan(name), case.rows, case.sites)
 
 
 def test_the_transcript_says_who_sent_what_and_how_much():
     case = example()
-    outcome = in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case))
+    outcome = in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case))
     first, second = outcome.transcript[:2]
     assert (first.round, first.sender, first.receiver, first.kind) == (1, "server", "site-0", "AskRanges")
     assert (second.sender, second.receiver, second.kind) == ("site-0", "server", "Ranges")
@@ -73,13 +74,14 @@ def test_the_transcript_says_who_sent_what_and_how_much():
 @pytest.mark.parametrize(("wire", "kind", "values"), [("statistics", "PairSums", 21), ("vectors", "Products", 6)])
 def test_a_client_sends_as_many_values_as_the_wire_form_says(wire, kind, values):
     case = example()
-    outcome = in_process.select(SSFMLFSPlan(case.features, wire=wire), labeled(case), sites(case))
+    outcome = in_process.select(SSFMLFSMethod(case.features, wire=wire), labeled(case), sites(case))
     sizes = [entry.n_bytes for entry in outcome.transcript if entry.kind == kind]
+    assert len(sizes) >= len(case.clients)
     assert all(values * 8 < size < values * 8 + 200 for size in sizes)  # the rest is header, names and seal
 
 
 def test_a_watcher_sees_every_question():
     case = example()
     seen = []
-    in_process.select(SSFMLFSPlan(case.features), labeled(case), sites(case), seen.append)
+    in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case), seen.append)
     assert [type(ask.request).__name__ for ask in seen] == ["AskRanges", "AskMoments", "AskPairSums"]

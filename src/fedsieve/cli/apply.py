@@ -6,15 +6,10 @@ from typing import Annotated
 import typer
 
 from fedsieve.cli.console import say
-from fedsieve.datasets.files import read_table, write_table
+from fedsieve.cli.options import split_names
+from fedsieve.datasets.tables import read_table, write_table
 from fedsieve.errors import DataError, ParameterError, listed
-from fedsieve.report.selection_file import read_selection
-
-EXAMPLE = """Reduce a table to the selected features, best first.
-
-[bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv
-
-Without --out the result lies beside the table, as siteA-selected.csv."""
+from fedsieve.selection_file import read_selection
 
 
 def apply(
@@ -27,7 +22,12 @@ def apply(
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
 ) -> None:
-    """Reduce a table; the help text is EXAMPLE."""
+    """Reduce a table to the selected features, best first.
+
+    [bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv
+
+    Without --out the result lies beside the table, as siteA-selected.csv.
+    """
     record = read_selection(selection)
     target = output or table.with_name(f"{table.stem}-selected{table.suffix}")
     if target.exists() and not force:
@@ -36,12 +36,9 @@ def apply(
         raise ParameterError(f"-k must be in [1, {len(record['order'])}], the number of ranked features; got {k}.")
     chosen = record["selected"] if k is None else record["order"][:k]
     source = read_table(table)
-    wanted = [name.strip() for name in keep.split(",") if name.strip()] + chosen
+    wanted = [*split_names(keep), *chosen]
     absent = [name for name in wanted if name not in source.column_names]
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)
     say(f"{target}: {source.num_rows} rows, {len(dict.fromkeys(wanted))} of {source.num_columns} columns.")
-
-
-apply.__doc__ = EXAMPLE

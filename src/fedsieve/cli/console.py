@@ -1,15 +1,25 @@
-"""The two streams of the command line, and the wording of errors, warnings and sizes on them."""
+"""What is printed: the two streams, errors, warnings, sizes, and a selection, alone or beside another method's."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 # No markup and no emoji: column and file names are printed as they are, also "weight [kg]" and ":a:".
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
+NUMBERS = {"scores": "score", "relevance": "relevance", "stability": "stability"}
+"""Columns of a record -> their titles in the table of a ranking."""
+
 
 def say(message: str | Text) -> None:
-    """A line of the result; broken at words on a terminal, and not at all in a file or a pipe."""
+    """Print a line of the result; broken at words on a terminal, and not at all in a file or a pipe."""
     out.print(message, soft_wrap=not out.is_terminal)
 
 
@@ -19,7 +29,7 @@ def complain(error: Exception) -> None:
 
 
 def warn(message: str) -> None:
-    """Say what looks wrong but need not be."""
+    """Say what may be wrong, on the error stream."""
     err.print(Text.assemble(("Warning: ", "bold yellow"), message), soft_wrap=True)
 
 
@@ -35,3 +45,59 @@ def size(n_bytes: int) -> str:
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
     return f"{n_bytes} B"
+
+
+def ranking_table(record: dict[str, Any], n_shown: int) -> Table:
+    """The best features, with what the method says of them and their rank by another method, if any."""
+    table = Table(title=f"Top {n_shown} of {len(record['order'])} features by {record['method']}", title_justify="left")
+    numbers = [name for name in NUMBERS if name in record["columns"]]
+    ranks = [name for name in record["columns"] if name in ("rank_Sieve", "rank_SSFMLFS")]
+    table.add_column("rank", justify="right")
+    table.add_column("feature", overflow="fold")
+    for title in [NUMBERS[name] for name in numbers] + [f"by {name.removeprefix('rank_')}" for name in ranks]:
+        table.add_column(title, justify="right", no_wrap=True)
+    for rank, name in enumerate(record["order"][:n_shown], start=1):
+        values = [_number(record[column][name]) for column in numbers]
+        table.add_row(str(rank), name, *values, *(str(record[column][name]) for column in ranks))
+    return table
+
+
+def cost_line(record: dict[str, Any]) -> str:
+    """How many rounds a selection took, and how many bytes."""
+    sent = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] != "server")
+    received = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] == "server")
+    rounds = max(message["round"] for message in record["transcript"])
+    return f"{rounds} rounds; all clients together sent {size(sent)} and received {size(received)}."
+
+
+def add_other_ranks(record: dict[str, Any], other: dict[str, Any]) -> None:
+    """Put the ranks by another method into a record, as one more number per feature."""
+    column = f"rank_{other['method']}"
+    record["columns"].append(column)
+    record[column] = {name: rank for rank, name in enumerate(other["order"], start=1)}
+
+
+def agreement_line(record: dict[str, Any], other: dict[str, Any]) -> str:
+    """How many of the selected features another method selects too."""
+    both = len(set(record["selected"]) & set(other["selected"]))
+    return f"{other['method']} selects {both} of the same {len(record['selected'])} features."
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Run the block until it ends or is interrupted; its `finally` clauses run either way."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -11,38 +11,27 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsieve.arrays import Int
-from fedsieve.cli.console import out, say, size, warn
-from fedsieve.cli.counts import number_or_auto
-from fedsieve.cli.pixels import pixel_picture
+from fedsieve.cli.console import add_other_ranks, agreement_line, out, ranking_table, say, size, warn
+from fedsieve.cli.options import SIEVE, SSFMLFS, asked_and_other, number_or_auto
 from fedsieve.cli.progress import Rounds, prepare_kernels
-from fedsieve.cli.ranking import ranking_table
-from fedsieve.cli.side_by_side import SIEVE, SSFMLFS, add_other_ranks, agreement_line, asked_and_other
 from fedsieve.datasets import Dataset, load_digits, partition
-from fedsieve.datasets.digits import SIDE
+from fedsieve.datasets.dataset import SIDE
 from fedsieve.errors import MissingExtraError
 from fedsieve.learning import MLkNN, metrics
-from fedsieve.protocol import SERVER, Labeled, Plan, SievePlan, Site, SSFMLFSPlan
+from fedsieve.methods import SieveMethod, SSFMLFSMethod
+from fedsieve.protocol import SERVER, Labeled, Method
+from fedsieve.protocol.outcome import Outcome
 from fedsieve.report.pictures import draw_pixels
-from fedsieve.report.selection_file import (
+from fedsieve.selection_file import (
     CSV,
     JSON,
     read_selection,
     refuse_to_overwrite,
+    selection_record,
     write_selection,
 )
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
-from fedsieve.transport.exchange import Outcome
-from fedsieve.transport.record import selection_record
-
-EXAMPLE = """Choose pixels of handwritten digits with ten sites, offline, in seconds.
-
-[bold]Example[/bold]: fedsieve demo --out demo-result
-
-1797 images, 64 pixels, eight labels such as "prime" or "closed_loop". A fifth
-of the rows is labeled and lies on the server; ten clients hold the others,
-unlabeled and unevenly spread (Dirichlet 0.5). Shows the choice of Sieve and of
-the paper's SSFMLFS, in its three wire forms; writes that of --method. Replaces
-an earlier demo."""
 
 N_CLIENTS, ALPHA, LABELED = 10, 0.5, 0.2
 WIRES = ("statistics", "vectors", "matrices")
@@ -51,10 +40,10 @@ PICTURE = "pixels.png"
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TimedRun:
     """A plan, what came of it, and how long it took."""
 
-    plan: Plan
+    plan: Method
     outcome: Outcome
     seconds: float
 
@@ -68,15 +57,24 @@ def demo(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the split over server and clients.")] = 0,
 ) -> None:
-    """Run the demo; the help text is EXAMPLE."""
+    """Choose pixels of handwritten digits with ten sites, offline, in seconds.
+
+    [bold]Example[/bold]: fedsieve demo --out demo-result
+
+    1797 images, 64 pixels, eight labels such as "prime" or "closed_loop". A fifth
+    of the rows is labeled and lies on the server; ten clients hold the others,
+    unlabeled and unevenly spread (Dirichlet 0.5). Shows the choice of Sieve and of
+    the paper's SSFMLFS, in its three wire forms; writes that of --method. Replaces
+    an earlier demo.
+    """
     start = time.perf_counter()
     asked, other = asked_and_other(method)
     digits = load_digits()
     _keep_other_results(output, digits.label_names)
-    sieve = SievePlan(digits.feature_names, n_features_to_select=None if k is None else number_or_auto(k))
+    sieve = SieveMethod(digits.feature_names, n_features_to_select=None if k is None else number_or_auto(k))
     labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = [others[part] for part in partition.dirichlet(digits.Y[others], N_CLIENTS, ALPHA, seed)]
-    sites = {f"site-{i:02d}": Site(digits.feature_names, digits.X[rows]) for i, rows in enumerate(parts, start=1)}
+    sites = {f"site-{i:02d}": ArrayTable(digits.feature_names, digits.X[rows]) for i, rows in enumerate(parts, start=1)}
     labeled = Labeled(digits.X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
     say(f"Handwritten digits: {len(digits.X)} rows, {SIDE * SIDE} pixels, labels {', '.join(digits.label_names)}.")
     sizes = ", ".join(str(len(rows)) for rows in parts)
@@ -86,7 +84,7 @@ def demo(
     runs = {SIEVE: _run("Sieve", sieve, labeled, sites)}
     n_chosen = runs[SIEVE].outcome.selection.n_selected
     for wire in WIRES:
-        plan = SSFMLFSPlan(digits.feature_names, n_features_to_select=n_chosen, wire=wire)
+        plan = SSFMLFSMethod(digits.feature_names, n_features_to_select=n_chosen, wire=wire)
         runs[f"{SSFMLFS}, {wire}"] = _run(f"SSFMLFS, wire form {wire}", plan, labeled, sites)
     runs[SSFMLFS] = runs[f"{SSFMLFS}, {WIRES[0]}"]
 
@@ -112,26 +110,43 @@ def demo(
     say(f"{output} holds {files}. {time.perf_counter() - start:.1f} s in all.")
 
 
-demo.__doc__ = EXAMPLE
+def pixel_picture(ranks: dict[int, int], side: int) -> Text:
+    """A grid on the terminal: chosen pixels show their rank, the better the brighter; the others are dots.
+
+    >>> print(pixel_picture({0: 2, 3: 1}, side=2))
+       2  ·
+       ·  1
+    """
+    picture = Text()
+    for pixel in range(side * side):
+        if pixel % side == 0:
+            picture.append("\n " if pixel else " ")
+        rank = ranks.get(pixel)
+        if rank is None:
+            picture.append("  ·", style="dim")
+        else:
+            third = 3 * (rank - 1) // len(ranks)
+            picture.append(f"{rank:3d}", style=("bold white on blue", "white on blue", "blue")[third])
+    return picture
 
 
 def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
-    """An earlier demo may be replaced, anything else is kept."""
+    """Refuse to replace anything but an earlier demo."""
     earlier = folder / JSON
     if not earlier.exists() or read_selection(earlier).get("labels") != list(labels):
         refuse_to_overwrite(folder, "It is no earlier demo; choose another --out.")
 
 
-def _run(title: str, plan: Plan, labeled: Labeled, sites: dict[str, Site]) -> Run:
+def _run(title: str, plan: Method, labeled: Labeled, sites: dict[str, ArrayTable]) -> TimedRun:
     say(Text.assemble("\n", (title, "bold")))
     began = time.perf_counter()
     with Rounds() as rounds:
         outcome = in_process.select(plan, labeled, sites, rounds.watch)
-    return Run(plan, outcome, time.perf_counter() - began)
+    return TimedRun(plan, outcome, time.perf_counter() - began)
 
 
 def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> Table:
-    """What ML-kNN, taught with the server's rows, makes of the chosen pixels when asked about the clients' rows."""
+    """How well ML-kNN, trained on the server's rows, predicts the clients' labels from the chosen pixels."""
 
     def precision(pixels: Int) -> float:
         model = MLkNN().fit(digits.X[np.ix_(server, pixels)], digits.Y[server])
@@ -150,13 +165,13 @@ def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str,
     return table
 
 
-def _cost_table(runs: dict[str, Run], sites: dict[str, Site]) -> Table:
-    raw = sum(site.X.nbytes for site in sites.values())
+def _cost_table(runs: dict[str, TimedRun], sites: dict[str, ArrayTable]) -> Table:
+    raw = sum(site.whole(site.names).nbytes for site in sites.values())
     table = Table(title="What left the ten clients", title_justify="left")
     for name in ("method", "rounds", "bytes sent", "of the raw rows", "seconds"):
         table.add_column(name, justify="left" if name == "method" else "right")
     for name, run in runs.items():
-        sent = sum(entry.n_bytes for entry in run.outcome.transcript if entry.sender != SERVER)
+        sent = sum(message.n_bytes for message in run.outcome.transcript if message.sender != SERVER)
         rounds = run.outcome.transcript[-1].round
         table.add_row(name, str(rounds), size(sent), _share(sent / raw), f"{run.seconds:.2f}")
     table.add_row("raw rows", "-", size(raw), "100%", "-")

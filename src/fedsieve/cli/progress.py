@@ -1,4 +1,4 @@
-"""Progress of a run, one line per kind of question, with the rounds and messages so far."""
+"""The progress of a run: one line per kind of request, with its rounds and messages so far."""
 
 import time
 from types import TracebackType
@@ -16,24 +16,11 @@ from rich.progress import (
 
 from fedsieve import kernels
 from fedsieve.cli.console import err
-from fedsieve.protocol import Ask
-
-PHASES = {
-    "AskRanges": "ranges of the columns",
-    "AskMoments": "means and spreads",
-    "AskRelations": "relation matrices",
-    "AskPairSums": "pair sums of the features",
-    "AskProducts": "products for PageRank",
-    "AskInformation": "information of features and labels",
-    "AskCovariances": "covariances of the columns",
-    "AskPartialCorrelations": "tests of conditional independence",
-    "AskScaledCovariances": "covariances of the scaled columns",
-    "AskProjections": "products of the columns with the server's model",
-}
+from fedsieve.protocol import Question
 
 
 class Rounds:
-    """A context that shows each kind of question once, counting the clients asked; `watch` is the runtime's hook."""
+    """A context that shows one line per kind of request and counts the clients asked; runtimes call `watch`."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -47,18 +34,18 @@ class Rounds:
         )
         self._tasks: dict[str, TaskID] = {}
 
-    def watch(self, ask: Ask) -> None:
-        """Called before every question."""
-        kind = type(ask.request).__name__
+    def watch(self, question: Question) -> None:
+        """Show a request; called before each one is sent."""
+        kind = type(question.request).__name__
         self._finish_others(kind)
         if kind not in self._tasks:
-            self._tasks[kind] = self._progress.add_task("", total=0, first=ask.round)
+            self._tasks[kind] = self._progress.add_task("", total=0, first=question.round)
         task = self._tasks[kind]
         first = self._progress.tasks[task].fields["first"]
-        rounds = f"round {first}" if first == ask.round else f"rounds {first} to {ask.round}"
-        total = (self._progress.tasks[task].total or 0) + len(ask.clients)
-        done = total - len(ask.clients)
-        self._progress.update(task, description=f"{rounds}: {PHASES[kind]}", total=total, completed=done)
+        rounds = f"round {first}" if first == question.round else f"rounds {first} to {question.round}"
+        total = (self._progress.tasks[task].total or 0) + len(question.clients)
+        done = total - len(question.clients)
+        self._progress.update(task, description=f"{rounds}: {question.request.title}", total=total, completed=done)
 
     def _finish_others(self, kind: str) -> None:
         for other, task in self._tasks.items():
@@ -78,7 +65,7 @@ class Rounds:
 
 
 def prepare_kernels() -> None:
-    """Load the compiled kernels, and say so where they have to be compiled first."""
+    """Load the compiled kernels, and say so if they have to be compiled first."""
     start = time.perf_counter()
     with err.status("Preparing the kernels (the first run on a machine compiles them) ..."):
         kernels.warm_up()

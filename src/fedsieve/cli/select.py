@@ -6,27 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import out, say, warn
-from fedsieve.cli.counts import number_or_auto
+from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
+from fedsieve.cli.options import (
+    asked_and_other,
+    choices_help,
+    declared_ranges,
+    number_or_auto,
+    own_parameters,
+    split_names,
+)
 from fedsieve.cli.progress import Rounds, prepare_kernels
-from fedsieve.cli.ranking import cost_line, ranking_table
-from fedsieve.cli.side_by_side import MOST_COMPARED, SIEVE, SSFMLFS, add_other_ranks, agreement_line, asked_and_other
-from fedsieve.cli.sites import Files, declared_ranges, leaks, read_sites
+from fedsieve.cli.tables import FederationTables, leaks, read_sites
 from fedsieve.errors import FedSieveError
-from fedsieve.protocol import Plan
-from fedsieve.protocol.methods import METHODS
-from fedsieve.report.selection_file import refuse_to_overwrite, write_selection
+from fedsieve.methods import METHODS, Method
+from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
 from fedsieve.transport import in_process
-from fedsieve.transport.record import selection_record
 
-EXAMPLE = """Rank features from files: one with labeled rows, two or more with unlabeled rows.
-
-[bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ \\
---client siteA.parquet --client siteB.csv -k 30 --out result/
-
-Columns are matched by name. Writes ranking.csv and selection.json (order,
-scores, relevance, reasons, parameters, versions, transcript) of the method
-asked for, with the ranks by the other one beside them."""
+MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
 
 
 def select(
@@ -45,94 +41,96 @@ def select(
         list[str] | None, typer.Option(help="Sieve: features selected together, a,b,c. May be given again.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Sieve: of its trees, folds and bootstraps.")] = 0,
-    wire: Annotated[str, typer.Option(help="SSFMLFS: auto, matrices, statistics or vectors.")] = "auto",
-    relation: Annotated[str, typer.Option(help="SSFMLFS: distance (the paper) or similarity.")] = "distance",
-    irrelevant: Annotated[str, typer.Option(help="SSFMLFS: least or nonnegative.")] = "least",
-    decisions: Annotated[str, typer.Option(help="SSFMLFS: crisp or soft.")] = "crisp",
+    wire: Annotated[str, typer.Option(help=choices_help("wire", supervised=False))] = "auto",
+    relation: Annotated[str, typer.Option(help=choices_help("relation", supervised=False))] = "distance",
+    irrelevant: Annotated[str, typer.Option(help=choices_help("irrelevant", supervised=False))] = "least",
+    decisions: Annotated[str, typer.Option(help=choices_help("decisions", supervised=False))] = "crisp",
     ranges: Annotated[
         str, typer.Option(help="SSFMLFS: federated, local, or a CSV file: feature,low,high.")
     ] = "federated",
-    spread: Annotated[str, typer.Option(help="SSFMLFS: pooled or mean.")] = "pooled",
-    missing: Annotated[str, typer.Option(help="error; SSFMLFS: or unrelated.")] = "error",
-    constant: Annotated[str, typer.Option(help="SSFMLFS: last or keep.")] = "last",
+    spread: Annotated[str, typer.Option(help=choices_help("spread", supervised=False))] = "pooled",
+    missing: Annotated[str, typer.Option(help=choices_help("missing", supervised=False))] = "error",
+    constant: Annotated[str, typer.Option(help=choices_help("constant", supervised=False))] = "last",
     lam: Annotated[float, typer.Option(help="SSFMLFS: radius = deviation / lam; 0.4 to 2.")] = 1.2,
     neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labeled row.")] = 3,
     damping: Annotated[float, typer.Option(help="SSFMLFS: share of a score that comes along the edges.")] = 0.85,
-    on_bad_client: Annotated[str, typer.Option(help="raise or drop.")] = "raise",
+    on_bad_client: Annotated[str, typer.Option(help=choices_help("on_bad_client", supervised=False))] = "raise",
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
 ) -> None:
-    """Rank features from files; the help text is EXAMPLE."""
+    """Rank features from files: one with labeled rows, two or more with unlabeled rows.
+
+    [bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ \\
+    --client siteA.parquet --client siteB.csv -k 30 --out result/
+
+    Columns are matched by name. Writes ranking.csv and selection.json (order,
+    scores, relevance, reasons, parameters, versions, transcript) of the method
+    asked for, with the ranks by the other one beside them.
+    """
     asked, other = asked_and_other(method)
     if not force:
         refuse_to_overwrite(output)
     data = read_sites(labeled, labels, client, shared=shared)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
-    for_all: dict[str, Any] = {"missing": missing, "nominal": _split(nominal), "on_bad_client": on_bad_client}
-    own: dict[str, dict[str, Any]] = {
-        SIEVE: {"groups": tuple(_split(names) for names in group or ()), "seed": seed},
-        SSFMLFS: {
-            "lam": lam,
-            "n_neighbors": neighbors,
-            "damping": damping,
-            "relation": relation,
-            "irrelevant": irrelevant,
-            "decisions": decisions,
-            "ranges": declared_ranges(ranges),
-            "spread": spread,
-            "wire": wire,
-            "constant": constant,
-        },
+    given: dict[str, Any] = {
+        "missing": missing,
+        "nominal": split_names(nominal),
+        "on_bad_client": on_bad_client,
+        "groups": tuple(split_names(names) for names in group or ()),
+        "seed": seed,
+        "lam": lam,
+        "n_neighbors": neighbors,
+        "damping": damping,
+        "relation": relation,
+        "irrelevant": irrelevant,
+        "decisions": decisions,
+        "ranges": declared_ranges(ranges),
+        "spread": spread,
+        "wire": wire,
+        "constant": constant,
     }
 
-    def plan(name: str, n_features: int | str | None) -> Plan:
-        of_method: Callable[..., Plan] = METHODS[name].plan
-        return of_method(data.features, n_features_to_select=n_features, **for_all, **own[name])
+    def chosen(name: str, n_features: int | str | None) -> Method:
+        of_method: Callable[..., Method] = METHODS[name]
+        return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, given))
 
-    main = plan(asked, None if k is None else number_or_auto(k))
+    main = chosen(asked, None if k is None else number_or_auto(k))
     prepare_kernels()
     record = _run(main, data)
-    beside = None if alone else _beside(other, lambda: plan(other, _as_many(record, len(data.features))), data)
+    beside = None if alone else _beside(other, lambda: chosen(other, _as_many(record, len(data.features))), data)
     if beside is not None:
         add_other_ranks(record, beside)
     write_selection(record, output)
     _show(record, beside, output)
 
 
-select.__doc__ = EXAMPLE
-
-
-def _run(plan: Plan, data: Files) -> dict[str, Any]:
+def _run(method: Method, data: FederationTables) -> dict[str, Any]:
     with Rounds() as rounds:
-        outcome = in_process.select(plan, data.labeled, data.sites, rounds.watch)
-    return selection_record(plan, outcome, list(data.labels))
+        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch)
+    return selection_record(method, outcome, list(data.labels))
 
 
-def _beside(name: str, plan: Callable[[], Plan], data: Files) -> dict[str, Any] | None:
-    """What the other method finds; it is there to be compared with, so that its troubles stop nothing."""
+def _beside(name: str, method: Callable[[], Method], data: FederationTables) -> dict[str, Any] | None:
+    """What the other method finds, for comparison; if it fails, the selection stands without it."""
     if len(data.features) > MOST_COMPARED:
         say(f"Not compared with {name}: more than {MOST_COMPARED} features.")
         return None
     try:
-        return _run(plan(), data)
+        return _run(method(), data)
     except FedSieveError as error:
         warn(f"not compared with {name}: {error}")
         return None
 
 
 def _as_many(record: dict[str, Any], n_features: int) -> int:
-    """The other method keeps as many features; a group that Sieve counts once may be more."""
+    """How many features the other method is to select: as many, though Sieve may count a group of them once."""
     return min(len(record["selected"]), n_features)
-
-
-def _split(names: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in names.split(",") if name.strip())
 
 
 def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -> None:
     for name, reason in record["dropped"].items():
         warn(f"went on without client {name!r}: {reason}")
-    for site, n_clipped in record.get("n_clipped", {}).items():
+    for site, n_clipped in (record.get("n_clipped") or {}).items():
         if n_clipped:
             warn(f"{n_clipped} values of {site!r} lay outside the declared ranges and were clipped.")
     out.print(ranking_table(record, min(10, len(record["selected"]))))

@@ -2,10 +2,9 @@
 
 from fedsieve.datasets import partition
 from fedsieve.datasets.arff import load_arff
-from fedsieve.datasets.dataset import Dataset
+from fedsieve.datasets.dataset import Dataset, load_digits
 from fedsieve.datasets.description import Description, describe
-from fedsieve.datasets.digits import load_digits
-from fedsieve.datasets.known import load
+from fedsieve.datasets.fetch import load
 from fedsieve.datasets.registry import available
 from fedsieve.datasets.tables import load_table
 

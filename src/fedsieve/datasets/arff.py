@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from fedsieve.arrays import Float, Int, Rows, dense
+from fedsieve.arrays import Float, Int, Rows
 from fedsieve.datasets.arff_file import ArffTable, level_values, read_arff
+from fedsieve.datasets.columns import feature_columns, label_file_beside, labels_beside, zero_or_one
 from fedsieve.datasets.dataset import Dataset
-from fedsieve.datasets.findings import warn_of
-from fedsieve.datasets.label_columns import feature_columns, label_file_beside, labels_beside, zero_or_one
+from fedsieve.datasets.description import warn_of_findings
 from fedsieve.errors import DataError, listed
+from fedsieve.tables import dense
 
 _MEKA = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)\b")
 
@@ -26,24 +27,24 @@ def load_arff(
     `labels` names the label attributes: a list of names, "y1,y2", "prefix:label_" or the path of a Mulan XML file. By
     default they come from the XML file with the same stem beside the ARFF, else from MEKA's `-C n` in the relation's
     name: the first n attributes, or the last ones where n is negative. Labels are matched by name and keep the order
-    in which they are named; all other attributes are features, but for those to `drop` (an ID, a text).
+    in which they are named; all other attributes are features, except those to `drop` (an ID, a text).
 
     Nominal {0, 1} are numbers, and so are no/yes, n/y, false/true and f/t in any case and order. Other nominal
     attributes become codes by their place in the declaration and are listed in `Dataset.nominal`; as labels they are
     refused. A missing feature is NaN, a missing label is refused. In a sparse file an entry left out is 0, or the first
-    value of a nominal attribute; `X` is CSR if all these are 0, else dense. Of a dense file `X` is an ndarray.
+    value of a nominal attribute; `X` is CSR if all these are 0, else dense. A dense file gives an ndarray.
 
-    Of attributes with one name the later ones become NAME.2, NAME.3 and so on.
+    Where several attributes have one name, the later ones become NAME.2, NAME.3 and so on.
 
-    Warns (`FedSieveWarning`) of repeated names, and of features that equal a label or are constant.
+    Warns (`FedSieveWarning`) about repeated names, and about features that equal a label or are constant.
     """
     dataset = arff_dataset(Path(path), labels, drop)
-    warn_of(dataset, str(path))
+    warn_of_findings(dataset, str(path))
     return dataset
 
 
 def arff_dataset(path: Path, labels: str | Path | Sequence[str] | None = None, drop: Sequence[str] = ()) -> Dataset:
-    """The same without a word about what looks wrong in the data."""
+    """`load_arff` without warnings about the data."""
     table = read_arff(path, skip=drop)
     chosen = _labels_of(path, table, labels)
     features = feature_columns(table.names, chosen, drop, str(path))
@@ -67,7 +68,7 @@ def arff_dataset(path: Path, labels: str | Path | Sequence[str] | None = None, d
 
 
 def concatenated(parts: Sequence[Dataset]) -> tuple[Dataset, list[Int]]:
-    """Datasets with the same columns, one below the other, and the rows of each."""
+    """Datasets with the same columns as one, and the row numbers of each part."""
     first = parts[0]
     for part in parts[1:]:
         if (part.feature_names, part.label_names) != (first.feature_names, first.label_names):
@@ -99,7 +100,7 @@ def _labels_of_meka(path: Path, table: ArffTable, n_labels: int) -> list[str]:
 
 
 def _numbers(table: ArffTable) -> tuple[list[Float | None], set[str]]:
-    """Per column the number of each code, `None` where entries are numbers already; and the columns of mere codes."""
+    """For each column the number of each code, `None` if it holds numbers already; and the names of coded columns."""
     numbers: list[Float | None] = []
     nominal = set()
     for name, levels in zip(table.names, table.levels, strict=True):
@@ -111,7 +112,7 @@ def _numbers(table: ArffTable) -> tuple[list[Float | None], set[str]]:
 
 
 def _block(table: ArffTable, numbers: list[Float | None], columns: list[int], *, may_be_sparse: bool = False) -> Rows:
-    """Some columns as numbers: CSR if it may be, the file is sparse and every entry left out is 0; else dense."""
+    """Some columns as numbers: CSR if allowed, the file is sparse and every entry left out is 0; else dense."""
     block = table.codes[:, columns]
     omitted_are_zero = all((values := numbers[column]) is None or values[0] == 0 for column in columns)
     if not (may_be_sparse and omitted_are_zero):

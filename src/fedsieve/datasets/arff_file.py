@@ -1,4 +1,4 @@
-"""An ARFF file as columns of numbers: liac-arff parses, here every problem gets its line number; labels are not known.
+"""An ARFF file as columns of numbers: liac-arff parses, this file adds line numbers to its errors; labels come later.
 
 Dense and sparse files. `?` and an empty value are missing (NaN). A nominal attribute becomes numbers by `level_values`.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
-from fedsieve.datasets.unique_names import claim, warn_of_repeated
+from fedsieve.datasets.columns import unique_name, warn_of_repeated_names
 from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed
 
 TWO_WORDS = ({"0", "1"}, {"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"})
@@ -67,7 +67,7 @@ def read_arff(path: Path, skip: Sequence[str] = ()) -> ArffTable:
         decoded = arff.load(mended, encode_nominal=True, return_type=arff.LOD if is_sparse else arff.DENSE)
     except (arff.ArffException, ValueError) as error:
         raise DataError(f"{path}: {_what_is_wrong(arff, error, lines, mended.number, is_sparse)}") from None
-    warn_of_repeated(str(path), mended.repeated)
+    warn_of_repeated_names(str(path), mended.repeated)
     names = tuple(name.replace("\\'", "'").replace('\\"', '"') for name, _ in decoded["attributes"])
     kinds = [kind for _, kind in decoded["attributes"]]
     if not decoded["data"]:
@@ -133,8 +133,8 @@ def _is_data(line: str) -> bool:
 class _Mended:
     """The lines with tabs in the header as spaces, whole numbers declared as numbers, and repeated names numbered.
 
-    liac-arff stumbles over the tabs and refuses repeated names, and of an `integer` attribute it would cut off decimals
-    without a word. `number` counts the lines from 1; `repeated` collects the names.
+    liac-arff cannot read the tabs, refuses repeated names, and would silently cut off the decimals of an `integer`
+    attribute. `number` counts the lines from 1; `repeated` collects the names.
     """
 
     def __init__(self, lines: list[str]) -> None:
@@ -160,14 +160,14 @@ class _Mended:
             return declaration
         quote = found[1][0] if found[1][0] in "'\"" and len(found[1]) > 1 else ""
         name = found[1][1:-1] if quote else found[1]
-        unique = claim(name, self._used)
+        unique = unique_name(name, self._used)
         if unique != name:
             self.repeated.append(name)
         return f"{quote}{unique}{quote}{found[2]}"
 
 
 def _what_is_wrong(arff: Any, error: Any, lines: list[str], number: int, is_sparse: bool) -> str:
-    """The parser's complaint in the user's words."""
+    """The parser's error in words for the user."""
     line = lines[number - 1].strip() if lines else ""
     where, shown = f"line {number}", repr(line if len(line) <= 60 else f"{line[:57]}...")
     declared = [text for text in lines if text.lstrip().lower().startswith("@attribute")]

@@ -11,7 +11,7 @@ MULAN = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264d
 
 
 @dataclass(frozen=True)
-class Entry:
+class KnownDataset:
     """One dataset. `files` maps a file's name to its SHA-256; `rows` are the ARFF files that make up its rows.
 
     With an official split these are the train and the test file, which together hold all rows; `split` has their sizes.
@@ -37,12 +37,12 @@ def available() -> tuple[str, ...]:
     >>> available()
     ('cal500', 'corel5k', 'emotions', 'enron', 'yeast')
     """
-    return tuple(ENTRIES)
+    return tuple(KNOWN)
 
 
-def entry(name: str) -> Entry:
+def known_dataset(name: str) -> KnownDataset:
     """The dataset of that name, in upper or lower case."""
-    found = ENTRIES.get(name.lower()) if isinstance(name, str) else None
+    found = KNOWN.get(name.lower()) if isinstance(name, str) else None
     if found is None:
         raise ParameterError(
             f"datasets: name must be one of {listed(available())}; got {name!r}. "
@@ -52,7 +52,7 @@ def entry(name: str) -> Entry:
 
 
 _ALL = (
-    Entry(
+    KnownDataset(
         name="cal500",
         domain="music",
         n_samples=502,
@@ -71,7 +71,7 @@ _ALL = (
             "Effects. IEEE Transactions on Audio, Speech, and Language Processing 16(2), 2008."
         ),
     ),
-    Entry(
+    KnownDataset(
         name="corel5k",
         domain="images",
         n_samples=5000,
@@ -91,7 +91,7 @@ _ALL = (
             "Lexicon for a Fixed Image Vocabulary. ECCV 2002."
         ),
     ),
-    Entry(
+    KnownDataset(
         name="emotions",
         domain="music",
         n_samples=593,
@@ -111,7 +111,7 @@ _ALL = (
             "ISMIR 2008."
         ),
     ),
-    Entry(
+    KnownDataset(
         name="enron",
         domain="text",
         n_samples=1702,
@@ -131,7 +131,7 @@ _ALL = (
             "labels of the UC Berkeley Enron Email Analysis Project."
         ),
     ),
-    Entry(
+    KnownDataset(
         name="yeast",
         domain="biology",
         n_samples=2417,
@@ -146,8 +146,8 @@ _ALL = (
             "yeast-test.arff": "4aaac102bff9669a765bf0b378602e5cc8c3b181048282e2f003117b496d552a",
             "yeast.xml": "c3056cc26444b5158b1588d1b73bec9c45429e10f0957ad085903423cb81f247",
         },
-        source="A. Elisseeff, J. Weston: A Kernel Method for Multi-Labeled Classification. NIPS 14, 2001.",
+        source="A. Elisseeff, J. Weston: A Kernel Method for Multi-Labelled Classification. NIPS 14, 2001.",
     ),
 )
 
-ENTRIES: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ALL})
+KNOWN: Mapping[str, KnownDataset] = MappingProxyType({dataset.name: dataset for dataset in _ALL})

@@ -1,22 +1,24 @@
-"""`federation.toml`: what a consortium agrees on before anything is computed; read, checked, written, fingerprinted."""
+"""`federation.toml`: what a consortium agrees on before anything is computed; read, checked, fingerprinted, written."""
 
 import hashlib
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from fedsieve.checks import check_count, repeated
 from fedsieve.errors import DataError, FedSieveError, ParameterError, listed
-from fedsieve.protocol import SERVER, Plan, SSFMLFSPlan
-from fedsieve.protocol.methods import method_named
-from fedsieve.protocol.policy import Policy
+from fedsieve.files import read_once
+from fedsieve.methods import DEFAULT_METHOD, Method, method_named
+from fedsieve.privacy import SITE, Policy
+from fedsieve.protocol import SERVER
 
 FORMAT = "fedsieve-federation/1"
 FILL_IN = "FILL IN"
-DEFAULT_METHOD = SSFMLFSPlan.method
+UNNAMED_METHOD = "SSFMLFS"  # of a file without the line `method`, as the first ones were
 ROUNDS = {
     "min_clients": 2,
     "max_sites_per_client": 1,  # more where a client is an edge server
@@ -24,22 +26,22 @@ ROUNDS = {
     "max_message_bytes": 512_000_000,
     "timeout_seconds": 300,
 }
-PRIVACY = {"min_rows": 10}
-ELSEWHERE = {"features", "labels", "nominal", "ranges", "selected_distance", *ROUNDS}
-"""What of a plan has its own place in the file, or none."""
+PRIVACY = {"min_rows": SITE.min_rows}
+ELSEWHERE = {"features", "labels", "nominal", "ranges", *ROUNDS}
+"""What of a method has its own place in the file."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """The plan of the selection, the labels' names, the sites, and the rules of the rounds."""
+    """The method with its parameters, the labels' names, the sites, and the rules of the rounds."""
 
     name: str
     address: str  # host:port where sites reach the server
     sites: tuple[str, ...]
     labels: tuple[str, ...]
-    plan: Plan
+    method: Method
     timeout_seconds: float
     min_rows: int
     fingerprint: str  # of all that decides what is computed and what leaves a site; equal at all parties
@@ -47,22 +49,22 @@ class Agreement:
     @property
     def policy(self) -> Policy:
         """What a site answers under this agreement."""
-        return Policy(self.plan, self.min_rows)
+        return replace(SITE, min_rows=self.min_rows)
 
 
-def parameters_of(plan: type[Plan]) -> dict[str, Any]:
+def parameters_of(method: type[Method]) -> dict[str, Any]:
     """The parameters of a method that the section [parameters] may hold, with their defaults."""
-    fixed = ELSEWHERE if takes_ranges(plan) else {*ELSEWHERE, "missing"}
-    return {field.name: field.default for field in fields(plan) if field.name not in fixed}
-
-
-def takes_ranges(plan: type[Plan]) -> bool:
-    """Whether ranges can be other than federated, and values missing; of the methods here, with SSFMLFS only."""
-    return "ranges" in {field.name for field in fields(plan)}
+    fixed = {name for name, allowed in method.choices.items() if len(allowed) == 1}
+    elsewhere = {*ELSEWHERE, *method.never_agreed, *fixed}
+    return {field.name: field.default for field in fields(method) if field.name not in elsewhere}
 
 
 def read_agreement(path: Path) -> Agreement:
     """Read and check a `federation.toml`; a template that was not filled in is refused."""
+    return read_once(path, _read_agreement)
+
+
+def _read_agreement(path: Path) -> Agreement:
     try:
         return parse_agreement(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -84,13 +86,13 @@ def parse_agreement(text: str) -> Agreement:
         {"format", "name", "sites", "server", "columns", "parameters", "rounds", "privacy"},
         {"method", "ranges"},
     )
-    plan_type = method_named(content.get("method", DEFAULT_METHOD), "the file").plan
+    of_method = method_named(content.get("method", UNNAMED_METHOD), "the file")
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
     how_to_read = {"nominal", "ranges"}
-    needed, optional = (how_to_read, set()) if takes_ranges(plan_type) else (set(), how_to_read)
+    needed, optional = (how_to_read, set()) if len(of_method.range_choices) > 1 else (set(), how_to_read)
     _check_keys("[columns]", columns, {"features", "labels", *needed}, optional)
-    _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(plan_type)))
+    _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
     if not isinstance(content["name"], str):
@@ -101,9 +103,9 @@ def parse_agreement(text: str) -> Agreement:
         _check_filled(key, columns[key])
     rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **content["privacy"]}
     timeout, min_rows = rounds.pop("timeout_seconds"), privacy["min_rows"]
-    _check_number("[rounds] timeout_seconds", timeout, 1)
-    _check_number("[privacy] min_rows", min_rows, 2)
-    _check_number("[rounds] min_clients", rounds["min_clients"], 2)
+    check_count("", "[rounds] timeout_seconds", timeout, 1)
+    check_count("", "[privacy] min_rows", min_rows, 2)
+    check_count("", "[rounds] min_clients", rounds["min_clients"], 2)
     sites = tuple(content["sites"])
     check_site_names(sites)
     check_address(content["server"]["address"])
@@ -112,26 +114,28 @@ def parse_agreement(text: str) -> Agreement:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
     ranges = _ranges(columns.get("ranges", "federated"), content.get("ranges"), columns["features"])
-    own: dict[str, Any] = {"labels": labels} if plan_type.labeled_sites else {}
-    if takes_ranges(plan_type):
+    own: dict[str, Any] = {"labels": labels} if of_method.sites_hold_labels else {}
+    if len(of_method.range_choices) > 1:
         own["ranges"] = ranges
     elif ranges != "federated":
-        raise ParameterError(f"[columns] ranges: {plan_type.method} knows federated ranges only; got {ranges!r}.")
-    plan = plan_type(
+        raise ParameterError(f"[columns] ranges: {of_method.name} knows federated ranges only; got {ranges!r}.")
+    method = of_method(
         tuple(columns["features"]),
         nominal=tuple(columns.get("nominal", ())),
         **own,
         **content["parameters"],
         **rounds,
     )
-    fingerprint = _fingerprint(content["name"], labels, plan, timeout, min_rows)
-    return Agreement(content["name"], content["server"]["address"], sites, labels, plan, timeout, min_rows, fingerprint)
+    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows)
+    return Agreement(
+        content["name"], content["server"]["address"], sites, labels, method, timeout, min_rows, fingerprint
+    )
 
 
-def _fingerprint(name: str, labels: tuple[str, ...], plan: Plan, timeout: float, min_rows: int) -> str:
+def _fingerprint(name: str, labels: tuple[str, ...], method: Method, timeout: float, min_rows: int) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelled out."""
-    values = {field.name: _plain(getattr(plan, field.name)) for field in fields(plan)}
-    agreed = [name, plan.method, labels, values, timeout, min_rows]
+    values = {field.name: _plain(getattr(method, field.name)) for field in fields(method)}
+    agreed = [name, method.name, labels, values, timeout, min_rows]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
@@ -177,7 +181,7 @@ def _check_names(owner: str, names: Any) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ParameterError(f"{owner} must be a list of names; got {names!r}.")
     if len(set(names)) < len(names):
-        raise ParameterError(f"{owner} names {listed(sorted({n for n in names if names.count(n) > 1}))} twice.")
+        raise ParameterError(f"{owner} names {listed(sorted(repeated(names)))} twice.")
 
 
 def _check_filled(key: str, names: Any) -> None:
@@ -199,6 +203,74 @@ def _check_keys(owner: str, content: Any, needed: Set[str], optional: Set[str] =
         raise ParameterError(f"{owner} {' and '.join(parts)}.")
 
 
-def _check_number(owner: str, value: Any, low: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise ParameterError(f"{owner} must be a whole number of at least {low}; got {value!r}.")
+def agreement_text(
+    name: str,
+    address: str,
+    sites: Iterable[str],
+    features: list[str] | None,
+    labels: list[str] | None,
+    *,
+    ranges: Mapping[str, tuple[float, float]] | str = "federated",
+    nominal: Iterable[str] = (),
+    method: str = DEFAULT_METHOD,
+    parameters: Mapping[str, Any] | None = None,
+    rounds: Mapping[str, Any] | None = None,
+    privacy: Mapping[str, Any] | None = None,
+) -> str:
+    """The file's text; without features or labels a template in which these places are marked."""
+    chosen = method_named(method, "the federation")
+    defaults = {key: value for key, value in parameters_of(chosen).items() if value is not None}
+    whose = "the server's and all sites' tables" if chosen.sites_hold_labels else "the server's labeled table only"
+    declared = {} if isinstance(ranges, str) else dict(ranges)
+    return "\n".join(
+        [
+            "# What this federation agrees on. All below but [server] and sites must be the same at all parties:",
+            "# after a change, 'fedsieve federation pack' makes new site folders.",
+            f"format = {_toml(FORMAT)}",
+            f"name = {_toml(name)}",
+            f"method = {_toml(chosen.name)}",
+            f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
+            "",
+            "[server]",
+            f"address = {_toml(address)}  # where sites reach the server",
+            "",
+            "[columns]",
+            f"features = {_names(features)}",
+            f"labels = {_names(labels)}  # in {whose}",
+            *_how_to_read(chosen, list(nominal), "declared" if declared else str(ranges)),
+            "",
+            *(
+                ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
+                if declared
+                else []
+            ),
+            f"[parameters]  # of {chosen.name}; docs/{chosen.page} explains each; n_features_to_select may be left out",
+            *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
+            "",
+            "[rounds]",
+            *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
+            "",
+            "[privacy]",
+            *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
+            "",
+        ]
+    )
+
+
+def _how_to_read(method: type[Method], nominal: list[str], ranges: str) -> list[str]:
+    """The lines that a method has a use for, and those that were given all the same: reading says what is wrong."""
+    lines = []
+    if nominal or method.takes_nominal:
+        lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
+    if ranges != "federated" or len(method.range_choices) > 1:
+        lines.append(f"ranges = {_toml(ranges)}  # federated, local, or as in [ranges]")
+    return lines
+
+
+def _names(names: list[str] | None) -> str:
+    return _toml([f"{FILL_IN}: the names of the columns"] if names is None else names)
+
+
+def _toml(value: Any) -> str:
+    """JSON's strings, numbers, booleans and lists of them are TOML's too."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML wants escaped

@@ -14,11 +14,11 @@ from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import write_atomically
-from fedsieve.protocol import Labeled, Site
+from fedsieve.protocol import Labeled
+from fedsieve.tables import ArrayTable, Table
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
-MAX_BINS = 20  # a run needs one, and one more for each site that is lost on the way
 
 
 def make_private(folder: Path) -> Path:
@@ -131,26 +131,16 @@ class SiteFolder:
         consent = {"features": list(features), "agreement": self.agreement().fingerprint}
         write_json(self.prepared / "consent.json", consent, mode=keys.PRIVATE)
 
-    def rows(self) -> Site:
+    def rows(self) -> Table:
         """The prepared rows, for the agreement under which they were given and no other."""
         consent = json.loads((self.prepared / "consent.json").read_text(encoding="utf-8"))
         agreement = self.agreement()
         if consent["agreement"] != agreement.fingerprint:
             raise ProtocolError("its agreement changed since it consented. It must join again.")
         features, X = tuple(consent["features"]), np.load(self.prepared / "rows.npy")
-        if not agreement.plan.labeled_sites:
-            return Site(features, X)
-        return Site(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
-
-    def allow_bins(self, question: str) -> None:
-        """Refuse to be asked about ever new bins: each says how many values lie beyond edges of the server's choice."""
-        file = self.prepared / "bins.json"
-        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-        if question in known:
-            return
-        if len(known) == MAX_BINS:
-            raise ProtocolError(f"was asked about its values in {MAX_BINS} scalings since it joined, which is enough.")
-        write_json(file, [*known, question], mode=keys.PRIVATE)
+        if not agreement.method.sites_hold_labels:
+            return ArrayTable(features, X)
+        return ArrayTable(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
 
     def _save(self, name: str, values: Float) -> None:
         def save(path: Path) -> None:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from fedsieve.errors import DataError
-from fedsieve.files import write_atomically
+from fedsieve.files import read_once, write_atomically
 
 PRIVATE, PUBLIC = 0o600, 0o644
 PrivateKey = ec.EllipticCurvePrivateKey
@@ -39,6 +39,10 @@ def write_public_key(key: PublicKey, path: Path) -> None:
 
 def read_private_key(path: Path) -> PrivateKey:
     """Read a private key in OpenSSH's form; refuse one that others may read."""
+    return read_once(path, _private_key)
+
+
+def _private_key(path: Path) -> PrivateKey:
     if path.is_file() and path.stat().st_mode & 0o077:
         raise DataError(f"{path}: may be read by others. Make it yours alone: chmod 600 {path}")
     key = _load(path, lambda data: serialization.load_ssh_private_key(data, None))
@@ -49,6 +53,10 @@ def read_private_key(path: Path) -> PrivateKey:
 
 def read_public_key(path: Path) -> PublicKey:
     """Read a public key in OpenSSH's form."""
+    return read_once(path, _public_key)
+
+
+def _public_key(path: Path) -> PublicKey:
     key = _load(path, serialization.load_ssh_public_key)
     if not isinstance(key, PublicKey):
         raise DataError(f"{path}: is no elliptic-curve key.")

@@ -4,8 +4,9 @@ import json
 import logging
 from pathlib import Path
 
+from fedsieve.checks import check_choice
 from fedsieve.deployment.folders import SiteFolder, write_json
-from fedsieve.errors import DataError, not_one_of
+from fedsieve.errors import DataError
 
 LEVELS = ("debug", "info", "warning", "error")
 SETTINGS = "log.json"
@@ -14,8 +15,7 @@ Log = logging.LoggerAdapter[logging.Logger]
 
 def choose_log(folder: Path, file: Path | None, level: str) -> Path:
     """Remember where this party's processes log, and how much; returns the file."""
-    if level not in LEVELS:
-        raise not_one_of("--log-level", "level", LEVELS, level)
+    check_choice("--log-level", "level", level, LEVELS)
     chosen = (file or folder / "fedsieve.log").absolute()
     if not chosen.parent.is_dir():
         raise DataError(f"{chosen}: cannot be written: there is no folder {str(chosen.parent)!r}.")

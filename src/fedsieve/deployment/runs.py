@@ -12,9 +12,9 @@ from typing import Any
 
 from fedsieve.deployment.folders import ServerFolder, make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
-from fedsieve.deployment.locks import holder, only_one
 from fedsieve.errors import DataError, ProtocolError
-from fedsieve.files import write_atomically
+from fedsieve.files import holder, only_one, write_atomically
+from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class RunFolder:
         return holder(self.path / "lead.lock")
 
     def tell(self, event: str, **details: Any) -> None:
-        """Add a line to the run's story; whoever follows it sees it at once."""
+        """Add an event to the run; whoever follows it sees it at once."""
         line = json.dumps({"time": time.time(), "event": event, **details}, allow_nan=False)
         with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
     def events(self) -> list[dict[str, Any]]:
-        """The story so far."""
+        """What happened so far."""
         file = self.path / "events.jsonl"
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def finish(self, record: dict[str, Any]) -> None:
         """Keep the result."""
-        write_json(self.path / "selection.json", record)
+        write_selection_json(selection_text(record), self.path)
 
     def fail(self, reason: str) -> None:
         """Keep the reason why there is no result."""
@@ -65,7 +65,7 @@ class RunFolder:
 
     def result(self) -> dict[str, Any] | None:
         """The result, if there is one."""
-        return self._read("selection.json") if (self.path / "selection.json").is_file() else None
+        return read_selection(self.path / JSON) if (self.path / JSON).is_file() else None
 
     def failure(self) -> str | None:
         """Why the run failed, if it did."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fedsieve.catalog import registry
+from fedsieve.checks import check_choice, is_number, is_whole
 from fedsieve.datasets import available
-from fedsieve.errors import ParameterError, listed, not_one_of
+from fedsieve.errors import ParameterError, listed
 from fedsieve.experiments.evaluation import SCALINGS, Evaluation
 
 BUNDLED = "digits"
@@ -47,8 +48,7 @@ class Trial:
     def __post_init__(self) -> None:
         """Check the choices; numbers are checked by whoever uses them."""
         for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise not_one_of("experiment", name, allowed, getattr(self, name))
+            check_choice("experiment", name, getattr(self, name), allowed)
 
     def key(self) -> str:
         """The hash of everything that decides the selection, the generation of our code included."""
@@ -187,8 +187,7 @@ def _contender(path: Path, entry: dict[str, Any]) -> Contender:
         raise ParameterError(f"{path}: a [[method]] has no name.")
     name, method = entry["name"], registry().get(entry["name"])
     allowed = LABELS[method.supervision] if method else CHOICES["labels"]
-    if entry.get("labels", allowed[0]) not in allowed:
-        raise not_one_of(str(path), f"labels of {name}", allowed, entry["labels"])
+    check_choice(str(path), f"labels of {name}", entry.get("labels", allowed[0]), allowed)
     parameters = tuple(sorted(entry.get("parameters", {}).items()))
     return Contender(name, entry.get("title", name), parameters, entry.get("labels"))
 
@@ -200,8 +199,7 @@ def _check_content(path: Path, content: dict[str, Any]) -> None:
         if needed not in content:
             raise ParameterError(f"{path}: the key {needed!r} is missing.")
     kind = content["kind"]
-    if kind not in KINDS:
-        raise not_one_of(str(path), "kind", KINDS, kind)
+    check_choice(str(path), "kind", kind, KINDS)
     for key, value in content.items():
         fits, rule = RULES[key]
         if not fits(value):
@@ -233,14 +231,6 @@ def _check_keys(path: Path, where: str, content: Mapping[str, Any], known: set[s
             raise ParameterError(f"{path}: {where}unknown key {key!r}. Did you mean {nearest[0]!r}?")
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -254,21 +244,21 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "title": (_text, "text"),
     "kind": (_text, "text"),
     "datasets": (_list_of(_text), "a list of names"),
-    "seeds": (_list_of(_whole), "a list of whole numbers"),
-    "labeled": (_list_of(lambda share: _number(share) and 0 < share < 1), "a list of shares between 0 and 1"),
+    "seeds": (_list_of(is_whole), "a list of whole numbers"),
+    "labeled": (_list_of(lambda share: is_number(share) and 0 < share < 1), "a list of shares between 0 and 1"),
     "k": (
-        lambda k: isinstance(k, dict) and all(_whole(n) and n > 0 for n in k.values()),
+        lambda k: isinstance(k, dict) and all(is_whole(n) and n > 0 for n in k.values()),
         "a table of dataset = number of features",
     ),
-    "k_levels": (_list_of(lambda level: _number(level) and 0 < level <= 1), "a list of shares of k, above 0 up to 1"),
-    "n_clients": (lambda n: _whole(n) and n >= 2, "a whole number of at least 2"),
+    "k_levels": (_list_of(lambda level: is_number(level) and 0 < level <= 1), "a list of shares of k, above 0 up to 1"),
+    "n_clients": (lambda n: is_whole(n) and n >= 2, "a whole number of at least 2"),
     "partition": (_text, "text"),
-    "alpha": (lambda alpha: _number(alpha) and alpha > 0, "a positive number"),
+    "alpha": (lambda alpha: is_number(alpha) and alpha > 0, "a positive number"),
     "split": (_text, "text"),
     "classifiers": (_list_of(_text), "a list of names"),
     "scaling": (_list_of(_text), 'a list of "scaled" and "raw"'),
     "classifier_labels": (_text, "text"),
-    "distances": (_list_of(lambda d: _number(d) and d > 0), "a list of positive numbers, one per client"),
+    "distances": (_list_of(lambda d: is_number(d) and d > 0), "a list of positive numbers, one per client"),
     "page": (_text, "the path of a Markdown file"),
     "method": (_list_of(lambda method: isinstance(method, dict)), "tables [[method]]"),
 }

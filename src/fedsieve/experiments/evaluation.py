@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import not_one_of
+from fedsieve.checks import check_choice
 from fedsieve.learning import MLkNN, metrics
 
 MEASURES = {
@@ -71,8 +71,7 @@ class Evaluation:
             ("scaling", SCALINGS),
             ("classifier_labels", TEACHERS),
         ):
-            if getattr(self, name) not in allowed:
-                raise not_one_of("experiment", name, allowed, getattr(self, name))
+            check_choice("experiment", name, getattr(self, name), allowed)
 
     @property
     def name(self) -> str:

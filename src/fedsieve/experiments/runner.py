@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fedsieve.arrays import dense
 from fedsieve.datasets import Dataset
 from fedsieve.experiments.config import Experiment, Trial
 from fedsieve.experiments.evaluation import CLASSIFIERS, Evaluation, measure, scale
@@ -21,6 +20,7 @@ from fedsieve.experiments.records import Record, Records
 from fedsieve.experiments.selection import Selected, check_trial, deal_out, load_by_name, select
 from fedsieve.kernels.threads import VARIABLE, thread_count
 from fedsieve.protocol import bytes_by_client, bytes_by_kind
+from fedsieve.tables import dense
 from fedsieve.versions import versions
 
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.catalog import Entry, registry
+from fedsieve.catalog import CatalogEntry, registry
 from fedsieve.datasets import Dataset, load, load_digits, partition
 from fedsieve.errors import ParameterError, listed
 from fedsieve.experiments.config import BUNDLED, Trial
@@ -40,7 +40,7 @@ def load_by_name(name: str) -> Dataset:
     return load_digits() if name == BUNDLED else load(name)
 
 
-def known_method(name: str) -> Entry:
+def known_method(name: str) -> CatalogEntry:
     """The registry's entry of that name."""
     methods = registry()
     if name not in methods:
@@ -99,7 +99,7 @@ def select(trial: Trial, X: Float, Y: Int, rows: RowShares) -> Selected:
 
 
 def _seen(
-    trial: Trial, entry: Entry, X: Float, Y: Int, rows: RowShares
+    trial: Trial, entry: CatalogEntry, X: Float, Y: Int, rows: RowShares
 ) -> tuple[tuple[Any, ...], dict[str, dict[str, Any] | None]]:
     """What a method is given to fit: the tables, and by keyword the clients of a federated one."""
     if trial.labels == "none":

@@ -92,7 +92,7 @@ def gain(ours: Number, theirs: Number, metric: str) -> Gain:
     return Gain(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(shared))))
 
 
-def mean_ranks(
+def average_ranks(
     experiment: Experiment, numbers: Numbers, evaluation: Evaluation, contenders: Sequence[Contender]
 ) -> dict[Contender, float]:
     """Among some rows of a table: the mean over datasets and metrics of the rank of each one's mean, best first."""
@@ -113,7 +113,7 @@ class Comparison:
     """Ranks and p-values of several methods on several datasets for one metric."""
 
     titles: tuple[str, ...]
-    mean_ranks: Float  # 1 is best
+    average_ranks: Float  # 1 is best
     friedman_p: float
     nemenyi_p: Float  # (n_methods, n_methods)
     wilcoxon_p: dict[str, float]  # against the best by mean rank
@@ -137,7 +137,7 @@ def compare(titles: tuple[str, ...], values: Float, metric: str) -> Comparison |
     best = int(np.argmin(average))
     return Comparison(
         titles=titles,
-        mean_ranks=average,
+        average_ranks=average,
         friedman_p=float(stats.friedmanchisquare(*values.T).pvalue),
         nemenyi_p=np.asarray(scikit_posthocs.posthoc_nemenyi_friedman(values)),
         wilcoxon_p={

@@ -24,9 +24,9 @@ from fedsieve.fuzzy.neighbors import (
     neighbor_upper_approximation,
     soft_decisions,
 )
-from fedsieve.fuzzy.ranking import default_n_features, order_by_score
 from fedsieve.fuzzy.relation import Properties, membership, properties, relation
 from fedsieve.fuzzy.rough import lower_approximation, positive_region, upper_approximation
+from fedsieve.ordering import default_n_features, order_by_score
 
 __all__ = [
     "PageRank",

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import DataError, ParameterError, not_one_of
+from fedsieve.checks import check_choice
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.fuzzy.relation import check_relation, relation
+from fedsieve.ordering import ranked, rounded
 
 Irrelevant = Literal["least", "nonnegative"]
 IRRELEVANT_RULES: tuple[str, ...] = get_args(Irrelevant)
+DECIMALS = 12  # of a similarity: equal label rows tie
 
 
 def label_similarity(Y: ArrayLike) -> Float:
@@ -62,9 +65,8 @@ def least_similar(similarity: ArrayLike, n_neighbors: int, irrelevant: str = "le
 
 def pick_least_similar(similarity: Float, rows: Int, n_neighbors: int, irrelevant: str = "least") -> Int:
     """`least_similar` for some rows only: line t of `similarity` belongs to row `rows[t]` (for blocked searches)."""
-    if irrelevant not in IRRELEVANT_RULES:
-        raise not_one_of("fuzzy.least_similar", "irrelevant", IRRELEVANT_RULES, irrelevant)
-    rank = np.round(similarity, 12)
+    check_choice("fuzzy.least_similar", "irrelevant", irrelevant, IRRELEVANT_RULES)
+    rank = rounded(similarity, DECIMALS)
     if irrelevant == "nonnegative":
         rank[rank < 0] = np.inf
     return _first(rank, rows, n_neighbors)
@@ -79,7 +81,7 @@ def most_similar(similarity: ArrayLike, n_neighbors: int) -> Int:
     array([1, 0, 1])
     """
     matrix = _square(similarity)
-    return _first(-np.round(matrix, 12), np.arange(len(matrix)), n_neighbors)
+    return _first(-rounded(matrix, DECIMALS), np.arange(len(matrix)), n_neighbors)
 
 
 def neighbor_lower_approximation(R: ArrayLike, different: Int) -> Float:
@@ -170,7 +172,7 @@ def _first(rank: Float, rows: Int, n_neighbors: int) -> Int:
         )
     rank = rank.copy()
     rank[np.arange(len(rows)), rows] = np.inf  # a row is not its own neighbor
-    chosen = np.argsort(rank, axis=1, kind="stable")[:, :n_neighbors]
+    chosen = ranked(-rank, decimals=DECIMALS)[:, :n_neighbors]
     return np.where(np.isinf(np.take_along_axis(rank, chosen, axis=1)), -1, chosen)
 
 

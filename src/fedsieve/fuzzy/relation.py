@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import DataError, ParameterError, not_one_of
+from fedsieve.checks import check_choice
+from fedsieve.errors import DataError, ParameterError
 
 RelationKind = Literal["distance", "similarity"]
 RELATION_KINDS: tuple[str, ...] = get_args(RelationKind)
@@ -62,8 +63,7 @@ def membership(difference: ArrayLike, radius: ArrayLike, kind: str = "distance")
     >>> membership([0.0, 0.25, 0.5], radius=0.25)
     array([1.  , 0.75, 0.  ])
     """
-    if kind not in RELATION_KINDS:
-        raise not_one_of("fuzzy.membership", "kind", RELATION_KINDS, kind)
+    check_choice("fuzzy.membership", "kind", kind, RELATION_KINDS)
     delta, epsilon = np.asarray(difference, dtype=np.float64), np.asarray(radius, dtype=np.float64)
     if not np.all(epsilon >= 0):
         raise ParameterError(f"fuzzy.membership: radius must be at least 0; got {epsilon.min()}.")

@@ -1,21 +1,21 @@
-"""Compiled and multi-threaded: the fast twins of `fuzzy`, and trees; the same to the last bit on any number of threads.
+"""Compiled, multi-threaded functions: the fast twins of `fuzzy`, trees, and the search for neighbors.
 
-Names are loaded on first use: a site's process that only answers with ranges never pays for the compiler.
+Results are the same to the last bit on any number of threads.
+Names are loaded on first use: a site that only answers with ranges never pays for the compiler.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fedsieve.kernels.compiled import n_compiled
+    from fedsieve.kernels.compiled import n_compiled, warm_up
     from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
-    from fedsieve.kernels.products import distance_product
-    from fedsieve.kernels.sums import pair_sums, pair_sums_of_relations
+    from fedsieve.kernels.sums import distance_product, pair_sums, pair_sums_of_relations
     from fedsieve.kernels.threads import thread_count
     from fedsieve.kernels.trees import tree_importances
-    from fedsieve.kernels.warming import warm_up
 
 __all__ = [
+    "MAX_ROWS",
     "different_rows",
     "distance_product",
     "n_compiled",
@@ -28,9 +28,12 @@ __all__ = [
     "warm_up",
 ]
 
+MAX_ROWS = 1 << 20
+"""Of one client: with more, a fixed-point sum could leave 63 bits. It is here so that checking it loads no compiler."""
+
 _HOMES = {
     "different_rows": "dependency",
-    "distance_product": "products",
+    "distance_product": "sums",
     "n_compiled": "compiled",
     "pair_sums": "sums",
     "pair_sums_of_relations": "sums",
@@ -38,7 +41,7 @@ _HOMES = {
     "soft_decisions": "dependency",
     "thread_count": "threads",
     "tree_importances": "trees",
-    "warm_up": "warming",
+    "warm_up": "compiled",
 }
 
 

@@ -7,19 +7,54 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_kernels: list[Any] = []
+KERNELS: list[Any] = []
+"""Every kernel that this process has loaded."""
 
 
 def compiled(function: Function) -> Function:
     """Compile `function` on its first call; later processes load it from the disk cache."""
     kernel = numba.njit(nogil=True, cache=True)(function)
-    _kernels.append(kernel)
+    KERNELS.append(kernel)
     return cast(Function, kernel)
 
 
 def n_compiled() -> int:
     """How many kernel variants this process had to compile because the disk cache did not hold them."""
-    return sum(sum(kernel.stats.cache_misses.values()) for kernel in _kernels)
+    return sum(sum(kernel.stats.cache_misses.values()) for kernel in KERNELS)
+
+
+def warm_up() -> None:
+    """Compile or load the kernels of a selection now, by running each once on a tiny table."""
+    from scipy import sparse
+
+    from fedsieve.kernels import dependency, sums, trees  # which import this file
+
+    rows = np.arange(20)
+    X = np.stack([rows / 19.0, rows % 2 / 1.0, rows % 3 / 2.0], axis=1)  # many, two and three values
+    radius = np.full(3, 0.3)
+    pair_sums = sums.pair_sums(np.vstack([X, X]), radius)
+    sums.pair_sums(sparse.csr_array(X[:, 1:2]), 0.3)
+    sums.pair_sums_of_relations(np.ones((1, 2, 2)))
+    sums.distance_product(pair_sums, np.ones(3))
+    Y = np.eye(4)[rows % 4]
+    dependency.relevance(X, dependency.different_rows(Y, 2), radius)
+    dependency.soft_decisions(X, Y, radius)
+    trees.tree_importances(X, Y, 1)
+
+
+@intrinsic
+def _popcount(typing_context: Any, word: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+popcount: Callable[[Any], int] = cast(Any, _popcount)
+"""The number of set bits of a 64-bit word, by the machine's own instruction; for compiled code only."""

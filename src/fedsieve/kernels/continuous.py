@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, fixed_degree
-from fedsieve.kernels.threads import in_order
+from fedsieve.kernels.threads import parallel_map
 
 CHUNK = 480  # row pairs per strip: a multiple of 32, and 480 * 2^23 < 2^32
 TASK = 34 * CHUNK  # row pairs per task at most; tasks depend on the table's shape only, never on the threads
@@ -43,13 +43,13 @@ def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
 def _add_tasks(work: Callable[[tuple[int, int, int]], Int], n_features: int, n_rows: int, n_threads: int | None) -> Int:
     padded = _padded(n_features)
     total = np.zeros((padded, padded), dtype=np.int64)
-    for part in in_order(work, _tasks(n_rows), n_threads):
+    for part in parallel_map(work, row_pair_tasks(n_rows), n_threads):
         total += part
     # Each pair was met once, off the diagonal; on it every degree is 1.
     return 2 * total[:n_features, :n_features] + n_rows * ONE
 
 
-def _tasks(n_rows: int) -> list[tuple[int, int, int]]:
+def row_pair_tasks(n_rows: int) -> list[tuple[int, int, int]]:
     """Cut the row pairs i < j, in row-major order, into (first i, first j, how many)."""
     n_pairs = n_rows * (n_rows - 1) // 2
     size = min(TASK, max(CHUNK, -(-n_pairs // (16 * CHUNK)) * CHUNK))

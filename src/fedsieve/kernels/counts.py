@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsieve.arrays import Bool, Float, Int, Rows
-from fedsieve.kernels.bits import popcount
-from fedsieve.kernels.compiled import compiled
+from fedsieve.kernels.compiled import compiled, popcount
 from fedsieve.kernels.degrees import ONE, fixed_degree
-from fedsieve.kernels.threads import in_order
+from fedsieve.kernels.threads import parallel_map
 
 MAX_LEVELS = 16
 BLOCK = 192  # features per task
@@ -90,7 +89,7 @@ def sums_from_levels(levels: Levels, chosen: Int, n_threads: int | None = None) 
         _fold_two_valued_bits(bits, *block, n_two_valued, n_rows, second, between, sums)
         _fold_tables(bits, *block, n_two_valued, chosen, starts, *levels.tables(), sums)
 
-    for _ in in_order(work, _blocks(len(chosen)), n_threads):
+    for _ in parallel_map(work, _blocks(len(chosen)), n_threads):
         pass
     return sums
 

@@ -13,7 +13,8 @@ from numba.extending import register_jitable
 from numpy.typing import ArrayLike
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import DataError, ParameterError, not_one_of
+from fedsieve.checks import check_choice
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.fuzzy.relation import RELATION_KINDS, SIMILARITY_CAP
 
 ONE = 1 << 23
@@ -25,8 +26,7 @@ def cuts(radius: ArrayLike, kind: str, nominal: Bool | None = None, n_features: 
 
     One radius serves all of `n_features` features; otherwise there must be one each.
     """
-    if kind not in RELATION_KINDS:
-        raise not_one_of("kernels", "kind", RELATION_KINDS, kind)
+    check_choice("kernels", "kind", kind, RELATION_KINDS)
     values = np.array(radius, dtype=np.float64, ndmin=1)
     if n_features is not None and values.shape == (1,):
         values = np.repeat(values, n_features)

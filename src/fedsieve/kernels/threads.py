@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from fedsieve.errors import ParameterError
 
 Task = TypeVar("Task")
-Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 VARIABLE = "FEDSIEVE_THREADS"
 
@@ -24,15 +24,22 @@ def thread_count() -> int:
     return int(wanted)
 
 
-def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], n_threads: int | None = None) -> Iterator[Result]:
-    """Results of `work` in the order of the tasks, with few of them alive at a time (a result may be large)."""
+def parallel_map(
+    work: Callable[[Task], Output], tasks: Iterable[Task], n_threads: int | None = None
+) -> Iterator[Output]:
+    """Results of `work` in the order of the tasks; only a few exist at a time, since one may be large."""
     n_threads = thread_count() if n_threads is None else n_threads
     if n_threads == 1:
         yield from map(work, tasks)
         return
     queue = iter(tasks)
+    first = list(islice(queue, 2))
+    if len(first) < 2:  # for one task, starting a thread takes longer than many a task does
+        yield from map(work, first)
+        return
+    queue = chain(first, queue)
     with ThreadPoolExecutor(n_threads) as pool:
-        waiting: list[Future[Result]] = [pool.submit(work, task) for task in islice(queue, n_threads + 1)]
+        waiting: list[Future[Output]] = [pool.submit(work, task) for task in islice(queue, n_threads + 1)]
         while waiting:
             yield waiting.pop(0).result()
             waiting.extend(pool.submit(work, task) for task in islice(queue, 1))

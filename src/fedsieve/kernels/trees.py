@@ -7,7 +7,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
-from fedsieve.kernels.threads import in_order
+from fedsieve.kernels.threads import parallel_map
 
 MIN_LEAF = 2  # rows at least on each side of a split
 SAME = 1e-12  # gains that differ less, per row, differ by rounding
@@ -30,7 +30,7 @@ def tree_importances(X: Float, Y: Float, n_trees: int, seed: int = 0) -> Float:
         key = np.uint64(seed), np.uint64(tree)
         return _importances(columns, starts, carried, Y.shape[1], n_candidates, MIN_LEAF, *key)
 
-    total: Float = np.sum(list(in_order(grow, range(n_trees))), axis=0)
+    total: Float = np.sum(list(parallel_map(grow, range(n_trees))), axis=0)
     shared = (total / n_copies)[place.ravel()]
     return shared / max(float(shared.sum()), np.finfo(np.float64).tiny)
 

@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import DataError, not_one_of
+from fedsieve.checks import check_choice
+from fedsieve.errors import DataError
 from fedsieve.measures.label_ranking import in_order, row_ranking_losses
 
 CONVENTIONS = ("paper", "sklearn")
@@ -129,8 +130,7 @@ def _rankable(owner: str, relevant: Bool, values: Float) -> tuple[Bool, Float]:
 
 
 def _ranking(owner: str, Y: Any, scores: Any, convention: str) -> tuple[Bool, Float]:
-    if convention not in CONVENTIONS:
-        raise not_one_of(f"metrics.{owner}", "convention", CONVENTIONS, convention)
+    check_choice(f"metrics.{owner}", "convention", convention, CONVENTIONS)
     relevant = _indicators(owner, "Y", Y)
     values = np.asarray(scores.toarray() if sparse.issparse(scores) else scores, dtype=np.float64)
     _same_shape(owner, relevant.shape, "scores", values.shape)

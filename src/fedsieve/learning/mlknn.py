@@ -4,18 +4,21 @@ M.-L. Zhang, Z.-H. Zhou, "ML-KNN: A lazy learning approach to multi-label learni
 `neighbors` finds the neighbors, `labels` reads Y; `docs/learning.md` has the definition with its formulas.
 """
 
-from math import isfinite
-from numbers import Integral, Real
+import warnings
+from math import inf
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import Tags, check_array
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.errors import DataError, ParameterError
-from fedsieve.learning.labels import decode, encode
+from fedsieve.checks import check_count, check_number
+from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.learning.neighbors import nearest
 
 
@@ -67,7 +70,7 @@ class MLkNN(ClassifierMixin, BaseEstimator):
         """Learn from X (n_samples, n_features), dense or sparse, and Y (n_samples, n_labels) or 1-D."""
         self._check_parameters()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        indicators, classes = encode("MLkNN", Y)
+        indicators, classes = encode_labels("MLkNN", Y)
         n_samples = X.shape[0]
         if len(indicators) != n_samples:
             raise DataError(f"MLkNN: X has {n_samples} rows and Y {len(indicators)}; they must be the same rows.")
@@ -91,15 +94,11 @@ class MLkNN(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """The labels that are at least as probable as not, as values of `classes_`; 1-D if y was."""
-        return decode(self.predict_proba(X), self.classes_)
+        return decode_labels(self.predict_proba(X), self.classes_)
 
     def _check_parameters(self) -> None:
-        k: Any = self.n_neighbors
-        smoothing: Any = self.smoothing
-        if not isinstance(k, Integral) or int(k) < 1:
-            raise ParameterError(f"MLkNN: n_neighbors must be a whole number of at least 1; got {k!r}.")
-        if not isinstance(smoothing, Real) or not isfinite(smoothing) or float(smoothing) <= 0:
-            raise ParameterError(f"MLkNN: smoothing must be a finite number above 0; got {smoothing!r}.")
+        check_count("MLkNN", "n_neighbors", self.n_neighbors)
+        check_number("MLkNN", "smoothing", self.smoothing, "a finite number above 0", lambda value: 0 < value < inf)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -139,3 +138,70 @@ def posterior_table(indicators: Bool, counts: Int, n_neighbors: int, smoothing: 
     prior: Float = (smoothing + n_with[:, 0]) / (2 * smoothing + n_samples)
     posterior: Float = on / (on + off)
     return prior, posterior
+
+
+Classes = Any
+"""1-D y: the sorted classes. 2-D Y: (n_labels, 2), the values of every column that mean off and on."""
+
+WAY_OUT = "Give each label as 0 or 1; rows without labels are to be left out."
+
+
+def encode_labels(owner: str, Y: Any) -> tuple[Bool, Classes]:
+    """Indicators (n_samples, n_labels) of "label on", and the classes that `decode_labels` turns them back into.
+
+    1-D y: one label per class. 2-D Y: one label per column; of its two values the larger is "on". A constant column
+    takes the pair from the other columns, or 0 and 1.
+
+    >>> encode_labels("MLkNN", ["b", "a"])
+    (array([[False,  True],
+           [ True, False]]), array(['a', 'b'], dtype='<U1'))
+    >>> encode_labels("MLkNN", [[0, 1], [0, 0]])
+    (array([[False,  True],
+           [False, False]]), array([[0, 1],
+           [0, 1]]))
+    """
+    if Y is None:
+        raise DataError(f"{owner}: requires y to be passed, but the target y is None.")
+    Y = Y.toarray() if sparse.issparse(Y) else check_array(Y, ensure_2d=False, dtype=None, input_name="y")
+    if Y.ndim == 2 and Y.shape[1] == 1 and len(np.unique(Y)) > 2:
+        warnings.warn(
+            f"{owner}: a single column with more than two values is read as 1-D y; pass Y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        Y = Y.ravel()
+    if Y.ndim == 1:
+        check_classification_targets(Y)
+        classes = np.unique(Y)
+        return classes == Y[:, None], classes
+    pairs = _pairs(owner, Y)
+    return pairs[:, 1] == Y, pairs
+
+
+def decode_labels(posteriors: Float, classes: Classes) -> Any:
+    """Predictions: a label is on from 1/2; of 1-D classes the most probable one wins, the first one if equal."""
+    if classes.ndim == 2:
+        off, on = classes.T
+        return np.where(posteriors >= 0.5, on, off)
+    return classes[np.argmax(posteriors, axis=1)]
+
+
+def _pairs(owner: str, Y: Any) -> Classes:
+    """The values that mean off and on, (n_labels, 2)."""
+    binary = np.array([0, 1]).astype(Y.dtype)
+    if Y.dtype.kind in "biu" and Y.size and Y.min() >= 0 and Y.max() <= 1:
+        return np.tile(binary, (Y.shape[1], 1))
+    check_classification_targets(Y)
+    anywhere = np.unique(Y)
+    pairs = []
+    for column, found in enumerate(map(np.unique, Y.T)):
+        pair = found
+        if len(found) == 1 and len(anywhere) == 2:
+            pair = anywhere
+        elif len(found) == 1 and Y.dtype.kind in "iuf" and found[0] in binary:
+            pair = binary
+        if len(pair) != 2:
+            values = listed([str(value) for value in found])
+            raise DataError(f"{owner}: column {column} of Y must have two values, off and on; got {values}. {WAY_OUT}")
+        pairs.append(pair)
+    return np.stack(pairs)

@@ -2,7 +2,7 @@
 
 Matrix products give every squared distance up to a known rounding error; rows that this error does not rule out are
 measured again, directly. Which rows win therefore depends on neither BLAS nor threads nor the storage of the table.
-The loops are in `closest`.
+The loops are in `kernels.nearest_rows`.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from fedsieve.arrays import Float, Int, Rows, dense
+from fedsieve.arrays import Float, Int, Rows
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.kernels.threads import in_order
-from fedsieve.learning.closest import closest_dense, closest_sparse
+from fedsieve.kernels.nearest_rows import nearest_dense_rows, nearest_sparse_rows
+from fedsieve.kernels.threads import parallel_map
+from fedsieve.tables import dense
 
 BLOCK_VALUES = 1 << 22
 """Products held at a time: 32 MB."""
@@ -69,9 +70,9 @@ def _dense(rows: Float, queries: Rows, n_neighbors: int, own: bool, n_threads: i
 
         def work(part: int, first: int = first, products: Float = products) -> None:
             some = products[part : part + PART]
-            closest_dense(some, first + part, queries, rows, query_sizes, sizes, own, result)
+            nearest_dense_rows(some, first + part, queries, rows, query_sizes, sizes, own, result)
 
-        _run(work, len(products), n_threads)
+        _run_over_queries(work, len(products), n_threads)
     return result
 
 
@@ -80,18 +81,18 @@ def _sparse(rows: Rows, queries: Rows, n_neighbors: int, own: bool, n_threads: i
     result = np.empty((queries.shape[0], n_neighbors), dtype=np.int64)
     with np.errstate(over="ignore"):
         sizes, query_sizes = ((table * table).sum(axis=1) for table in (rows, queries))
-    by_row, by_query, by_column = _parts(rows), _parts(queries), _parts(rows.tocsc())
+    by_row, by_query, by_column = _compressed(rows), _compressed(queries), _compressed(rows.tocsc())
 
     def work(first: int) -> None:
         last = min(first + PART, queries.shape[0])
-        closest_sparse(first, last, rows.shape[1], by_query, by_row, by_column, query_sizes, sizes, own, result)
+        nearest_sparse_rows(first, last, rows.shape[1], by_query, by_row, by_column, query_sizes, sizes, own, result)
 
-    _run(work, queries.shape[0], n_threads)
+    _run_over_queries(work, queries.shape[0], n_threads)
     return result
 
 
-def _run(work: Callable[[int], None], n_queries: int, n_threads: int | None) -> None:
-    for _ in in_order(work, range(0, n_queries, PART), n_threads):
+def _run_over_queries(work: Callable[[int], None], n_queries: int, n_threads: int | None) -> None:
+    for _ in parallel_map(work, range(0, n_queries, PART), n_threads):
         pass
 
 
@@ -116,5 +117,5 @@ def _sorted(table: Rows) -> Rows:
     return table
 
 
-def _parts(table: Rows) -> tuple[Int, Int, Float]:
+def _compressed(table: Rows) -> tuple[Int, Int, Float]:
     return table.indptr.astype(np.int64), table.indices.astype(np.int64), _plain(table.data)

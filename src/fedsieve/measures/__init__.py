@@ -1,1 +1,1 @@
-"""Measures of how columns hang together, beyond the fuzzy ones: entropies, correlations, Pareto fronts. Arrays only."""
+"""Measures of columns beyond the fuzzy ones: entropies, correlations, alignment, fronts, scaling. Arrays only."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedsieve.arrays import Float, Int
+from fedsieve.ordering import rounded
 
 CELLS = 1 << 22  # joint counts that are looked at together
 DIGITS = 10  # a position in units of a bin, or a sum of information in bits, is the same if these decimals are
@@ -21,7 +22,7 @@ def unit_bins(U: Float, n_bins: int) -> Int:
     >>> unit_bins(np.array([0.0, 1 / 3, 0.5, 1.0]), 3)
     array([0, 1, 1, 2])
     """
-    position = np.floor(np.round(U * n_bins, DIGITS))
+    position = np.floor(rounded(U * n_bins, DIGITS))
     return np.minimum(position, n_bins - 1).astype(np.int64)
 
 
@@ -39,10 +40,10 @@ def joint_entropies(A: NDArray[Any], B: NDArray[Any]) -> Float:
     return JointCounts(A, B).entropies()
 
 
-def mutual_information(A: NDArray[Any], B: NDArray[Any]) -> Float:
+def shared_information(A: NDArray[Any], B: NDArray[Any]) -> Float:
     """I(A_i; B_j) between the columns of two tables: (columns of A, columns of B), never negative.
 
-    >>> mutual_information(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([[1], [1], [0], [0]]))
+    >>> shared_information(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([[1], [1], [0], [0]]))
     array([[1.],
            [0.]])
     """
@@ -52,7 +53,7 @@ def mutual_information(A: NDArray[Any], B: NDArray[Any]) -> Float:
 
 def in_bits(information: Float) -> Float:
     """Sums of information without the digits that rounding made, so that an exact 0 is one."""
-    return np.round(information, DIGITS) + 0.0
+    return rounded(information, DIGITS) + 0.0
 
 
 class JointCounts:
@@ -63,10 +64,8 @@ class JointCounts:
         self._A, self._B = _indicators(A), _indicators(B)
         self._all = _together(self._A, self._B)
         self._A_sums, self._B_sums = self._A.sum(axis=0), self._B.sum(axis=0)
-        cells = (self._A.shape[1] + 1) * (self._B.shape[1] + 1) * self._B.shape[2]
-        self._block = max(1, CELLS // cells)
-        numbers = np.arange(self.n_rows + 1, dtype=np.float64)
-        self._terms: Float = numbers * np.log2(np.maximum(numbers, 1.0))
+        self._block = _columns_at_once(self._all)
+        self._terms = _terms(self.n_rows)
 
     def entropies(self) -> Float:
         """H(A_i, B_j)."""
@@ -88,15 +87,71 @@ class JointCounts:
             A, B = self._A[rows][:, :, of_A], self._B[rows][:, :, of_B]
             counts = _with_first_values(_together(A, B), A.sum(axis=0), B.sum(axis=0), len(rows))
             rest -= counts
-            sums += self._sums(counts)
-        sums += self._sums(rest)
-        entropy: Float = (self._terms[-1] - sums) / self.n_rows
-        return np.maximum(entropy, 0.0)
+            sums += _sums(self._terms, counts)
+        sums += _sums(self._terms, rest)
+        return _entropy(self._terms, sums)
 
-    def _sums(self, counts: NDArray[Any]) -> Float:
-        """Σ c log2 c over the values: (columns of A, columns of B)."""
-        total: Float = self._terms.take(counts.astype(np.int64)).sum(axis=(0, 2))
-        return total
+
+class BinCounts:
+    """How often binned columns take their values together, and with 0/1 labels: counts that grow batch by batch."""
+
+    def __init__(self, n_columns: int, n_bins: int, n_labels: int) -> None:
+        self._n_rows, self._values = 0, np.arange(1, n_bins)
+        self._columns, self._labels = np.zeros((n_bins - 1, n_columns)), np.zeros((1, n_labels))
+        self._pairs = np.zeros(self._columns.shape * 2)
+        self._with_labels = np.zeros(self._columns.shape + self._labels.shape)
+
+    def add(self, bins: Int, labels: Int) -> None:
+        """Count some more rows."""
+        A, B = (bins[:, None, :] == self._values[:, None]).astype(np.float64), labels[:, None, :].astype(np.float64)
+        self._n_rows += len(bins)
+        self._columns += A.sum(axis=0)
+        self._labels += B.sum(axis=0)
+        self._pairs += _together(A, A)
+        self._with_labels += _together(A, B)
+
+    def entropies(self) -> tuple[Float, Float, Float]:
+        """H(f), (n_columns,); H(f, g), (n_columns, n_columns); and I(f; label), (n_columns, n_labels)."""
+        used = slice(0, max(1, int(np.flatnonzero(self._columns.any(axis=1)).max(initial=0)) + 1))
+        columns, terms = self._columns[used], _terms(self._n_rows)
+
+        def joint(together: NDArray[Any], A: NDArray[Any], B: NDArray[Any]) -> Float:
+            step = _columns_at_once(together)
+            blocks = [slice(start, start + step) for start in range(0, A.shape[1], step)]
+            counted = (_with_first_values(together[:, at], A[:, at], B, self._n_rows) for at in blocks)
+            return np.vstack([_entropy(terms, _sums(terms, counts)) for counts in counted])
+
+        def single(counts: NDArray[Any]) -> Float:
+            return joint(np.zeros((*counts.shape, 1, 1)), counts, np.zeros((1, 1)))[:, 0]
+
+        own = single(columns)
+        of_labels = joint(self._with_labels[used], columns, self._labels)
+        information: Float = own[:, None] + single(self._labels)[None, :] - of_labels
+        return own, joint(self._pairs[used][:, :, used], columns, columns), np.maximum(information, 0.0)
+
+
+def _columns_at_once(together: NDArray[Any]) -> int:
+    """How many columns of A are looked at together."""
+    n_A, _, n_B, b = map(int, together.shape)
+    return max(1, CELLS // ((n_A + 1) * (n_B + 1) * b))
+
+
+def _terms(n_rows: int) -> Float:
+    """c log2 c of every count."""
+    numbers = np.arange(n_rows + 1, dtype=np.float64)
+    terms: Float = numbers * np.log2(np.maximum(numbers, 1.0))
+    return terms
+
+
+def _sums(terms: Float, counts: NDArray[Any]) -> Float:
+    """Σ c log2 c over the values: (columns of A, columns of B)."""
+    total: Float = terms.take(counts.astype(np.int64)).sum(axis=(0, 2))
+    return total
+
+
+def _entropy(terms: Float, sums: Float) -> Float:
+    entropy: Float = (terms[-1] - sums) / (len(terms) - 1)
+    return np.maximum(entropy, 0.0)
 
 
 def _together(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:

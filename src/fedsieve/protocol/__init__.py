@@ -1,38 +1,27 @@
-"""Who says what in a federation: messages, the client's answers, the server's generator, the rules for replies.
+"""Who speaks in a federation, and in what order: the method's contract, its cohort, the server's loop, a client.
 
 No I/O, no clock, no threads of its own: a runtime carries the messages.
 """
 
-from fedsieve.protocol.client import Client
-from fedsieve.protocol.cohort import SERVER, Ask, BadReplyError, Replies, Talk
-from fedsieve.protocol.edge_server import EdgeServer
-from fedsieve.protocol.fedcmfs.plan import FedCMFSPlan
-from fedsieve.protocol.fmlfs.plan import FMLFSPlan
-from fedsieve.protocol.plan import Labeled, Plan
-from fedsieve.protocol.selection import Selection
-from fedsieve.protocol.server import federated_selection
-from fedsieve.protocol.sieve.plan import SievePlan
-from fedsieve.protocol.site import Site
-from fedsieve.protocol.ssfmlfs.plan import SSFMLFSPlan
-from fedsieve.protocol.transcript import Entry, bytes_by_client, bytes_by_kind
+from fedsieve.protocol.cohort import SERVER, BadReplyError, Cohort, PlainCohort, Question, Replies, Steps
+from fedsieve.protocol.method import Labeled, Method
+from fedsieve.protocol.outcome import Selection, SentMessage, bytes_by_client, bytes_by_kind
+from fedsieve.protocol.parties import Client, EdgeServer, federated_selection
 
 __all__ = [
     "SERVER",
-    "Ask",
     "BadReplyError",
     "Client",
+    "Cohort",
     "EdgeServer",
-    "Entry",
-    "FMLFSPlan",
-    "FedCMFSPlan",
     "Labeled",
-    "Plan",
+    "Method",
+    "PlainCohort",
+    "Question",
     "Replies",
-    "SSFMLFSPlan",
     "Selection",
-    "SievePlan",
-    "Site",
-    "Talk",
+    "SentMessage",
+    "Steps",
     "bytes_by_client",
     "bytes_by_kind",
     "federated_selection",

@@ -1,29 +1,36 @@
-"""The clients of one run and the rule that a reply is believed only after it was checked."""
+"""The clients of one run, asked in two ways: for the sum over all of them, or for each one's reply.
+
+A reply is believed only after it was checked. A method that asks for `total` alone runs unchanged where nobody sees a
+single reply: behind edge servers, or under sums that are masked.
+"""
 
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from functools import reduce
+from operator import add
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from fedsieve.errors import ProtocolError
-from fedsieve.protocol import messages as m
-from fedsieve.protocol.plan import Plan
-from fedsieve.protocol.validation import Expected, why_refused
+from fedsieve.messages import Known, Reply, Request
 
 Result = TypeVar("Result")
 SERVER = "server"
 
 
 @dataclass(frozen=True, eq=False)
-class Ask:
-    """A question for the runtime to carry: to whom, in which round, what."""
+class Question:
+    """A request for a runtime to carry: to whom, in which round."""
 
     round: int
     clients: tuple[str, ...]
-    request: m.Request
+    request: Request
 
 
-Replies: TypeAlias = Mapping[str, m.Reply]
-Talk: TypeAlias = Generator[Ask, Replies, Result]
+Replies: TypeAlias = Mapping[str, Reply]
+Steps: TypeAlias = Generator[Question, Replies, Result]
+"""Yields questions, is sent the replies by client, returns a result: no I/O, so that any runtime can drive it."""
+Observer: TypeAlias = Callable[[str, Request, Any], str | None]
+"""Told client, request and checked reply before it is added; a reason that it returns refuses the reply."""
 
 
 class BadReplyError(ProtocolError):
@@ -34,59 +41,80 @@ class BadReplyError(ProtocolError):
         self.reasons = reasons
 
 
-class Cohort:
-    """Asks all clients of a run, checks what comes back, and returns it in the order of their names.
+class Cohort(Protocol):
+    """What a method may ask of its clients."""
 
-    The order fixes the order of all later additions, so that a result does not depend on who answered first.
+    unseen: str
+    """Why single replies are not seen; empty where they are."""
+    n_rows: dict[str, int] | None
+    """The rows of each client, as far as its replies are seen."""
+
+    def observe(self, observer: Observer) -> None:
+        """Show an observer every checked reply from now on; where none is seen it is never called."""
+
+    def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
+        """One round: the sum of all clients' replies, and of the server's own where it answers like one more site."""
+
+    def each(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:
+        """One round: every client's reply by name, or what `take` makes of it on arrival, for large replies."""
+
+
+class PlainCohort:
+    """A cohort whose single replies reach the server, which checks each, shows it to observers, and adds up.
+
+    Clients are taken in the order of their names, so that no sum depends on who answered first.
     """
 
-    def __init__(self, clients: Iterable[str], plan: Plan, rounds_before: int = 0) -> None:
+    unseen = ""
+
+    def __init__(self, clients: Iterable[str], max_sites_per_client: int = 1, rounds_before: int = 0) -> None:
         self.clients = tuple(sorted(clients))
         self.round = rounds_before
-        self.n_rows: dict[str, int] = {}
-        self._plan = plan
-        self._before: dict[str, tuple[m.Request, m.Reply]] = {}  # what later replies must not contradict
+        self.n_rows: dict[str, int] | None = {}
+        self._max_sites = max_sites_per_client
+        self._observers: list[Observer] = []
+        self._earlier: dict[str, dict[type[Request], tuple[Request, Reply]]] = {name: {} for name in self.clients}
 
-    @property
-    def total_rows(self) -> int:
-        """The rows of all clients together."""
-        return sum(self.n_rows.values())
+    def observe(self, observer: Observer) -> None:
+        """Show it every reply that passed the checks."""
+        self._observers.append(observer)
 
-    def ask(self, request: m.Request) -> Talk[list[Any]]:
-        """One round: everybody is asked, replies come back in the order of names."""
+    def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
+        """Everybody is asked; the replies are added up. Without clients the server's own is all there is."""
+        replies = (yield from self.each(request)).values()
+        return reduce(add, replies if own is None else [own, *replies])
+
+    def each(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:
+        """Everybody is asked at once, or, where replies are taken on arrival, one client after the other."""
         self.round += 1
-        replies = yield Ask(self.round, self.clients, request)
-        reasons = {client: self._why_refused(client, request, replies) for client in self.clients}
+        if take is None:
+            replies = yield Question(self.round, self.clients, request)
+            return self._believed(request, replies, self.clients)
+        taken = {}
+        for client in self.clients:
+            replies = yield Question(self.round, (client,), request)
+            taken[client] = take(self._believed(request, replies, (client,))[client])
+        return taken
+
+    def _believed(self, request: Request, replies: Replies, clients: tuple[str, ...]) -> dict[str, Any]:
+        """The replies, once none of them breaks a rule and no observer objects."""
+        self._refuse({name: self._why_refused(name, request, replies) for name in clients})
+        for observer in self._observers:
+            self._refuse({name: observer(name, request, replies[name]) for name in clients})
+        for name in clients:
+            assert self.n_rows is not None
+            self.n_rows[name] = replies[name].n_rows
+            if request.remembered:
+                self._earlier[name][type(request)] = request, replies[name]
+        return {name: replies[name] for name in clients}
+
+    def _why_refused(self, client: str, request: Request, replies: Replies) -> str | None:
+        if client not in replies:
+            return "did not answer."
+        n_rows = None if self.n_rows is None else self.n_rows.get(client)
+        return request.why_refused(replies[client], Known(n_rows, self._earlier[client], self._max_sites))
+
+    def _refuse(self, reasons: Mapping[str, str | None]) -> None:
         bad = {client: reason for client, reason in reasons.items() if reason}
         if bad:
             raise BadReplyError(bad)
-        return [self._taken(client, request, replies[client]) for client in self.clients]
-
-    def ask_in_turn(self, request: m.Request, take: Callable[[Any], Result]) -> Talk[list[Result]]:
-        """One round in which a reply is reduced by `take` before the next client is asked: for large replies."""
-        self.round += 1
-        taken = []
-        for client in self.clients:
-            replies = yield Ask(self.round, (client,), request)
-            reason = self._why_refused(client, request, replies)
-            if reason:
-                raise BadReplyError({client: reason})
-            taken.append(take(self._taken(client, request, replies[client])))
-        return taken
-
-    def _why_refused(self, client: str, request: m.Request, replies: Replies) -> str | None:
-        if client not in replies:
-            return "did not answer."
-        return why_refused(request, replies[client], self._expected(client))
-
-    def _taken(self, client: str, request: m.Request, reply: m.Reply) -> m.Reply:
-        assert not isinstance(reply, m.Refusal)
-        self.n_rows[client] = reply.n_rows
-        if isinstance(reply, m.Ranges | m.Products):
-            self._before[client] = request, reply
-        return reply
-
-    def _expected(self, client: str) -> Expected:
-        may_miss = self._plan.missing == "unrelated"
-        n_rows, before = self.n_rows.get(client), self._before.get(client)
-        return Expected(self._plan.nominal, may_miss, n_rows, before, self._plan.max_sites_per_client)

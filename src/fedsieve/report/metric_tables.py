@@ -215,7 +215,7 @@ def draw_critical_differences(comparisons: dict[str, Comparison], path: Path) ->
     figure = new_figure("drawing figures", (8, (1.2 + 0.15 * n_methods) * len(comparisons)))
     panels = figure.subplots(len(comparisons), 1, squeeze=False)[:, 0]
     for axes, (metric, found) in zip(panels, comparisons.items(), strict=True):
-        ranks = dict(zip(found.titles, found.mean_ranks, strict=True))
+        ranks = dict(zip(found.titles, found.average_ranks, strict=True))
         colors = {title: f"C{index}" for index, title in enumerate(found.titles)}
         p_values = pandas.DataFrame(found.nemenyi_p, index=found.titles, columns=found.titles)
         with warnings.catch_warnings():
@@ -241,7 +241,7 @@ def _tests(found: dict[str, Comparison], shown: str) -> str:
     """Friedman's, Wilcoxon's and Nemenyi's tests in words."""
     lines = [f"\n## Over datasets, {shown} features\n"]
     for metric, comparison in found.items():
-        ranks = sorted(zip(comparison.mean_ranks, comparison.titles, strict=True))
+        ranks = sorted(zip(comparison.average_ranks, comparison.titles, strict=True))
         lines.append(
             f"- {TITLES[metric]}: mean ranks {', '.join(f'{title} {rank:.1f}' for rank, title in ranks)}; "
             f"Friedman p = {comparison.friedman_p:.3g}. Wilcoxon against the best: "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.datasets.skew import Skew
+from fedsieve.datasets.partition import Skew
 from fedsieve.errors import extra_needed
 from fedsieve.files import write_atomically
 

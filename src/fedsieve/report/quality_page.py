@@ -14,7 +14,7 @@ from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Contender, Experiment
 from fedsieve.experiments.evaluation import Evaluation
 from fedsieve.experiments.records import Record
-from fedsieve.experiments.summary import Cell, Number, gain, mean_ranks, summarize
+from fedsieve.experiments.summary import Cell, Number, average_ranks, gain, summarize
 
 OURS, RANDOM, EVERYTHING = "Sieve", "random", "all features"
 SHORT = {"average_precision": "AP", "coverage": "CV", "ranking_loss": "RL"}
@@ -139,7 +139,7 @@ class QualityPage:
 
     def _ranks(self, evaluation: Evaluation, *labels: str) -> dict[Contender, float]:
         some = [contender for contender in self.experiment.contenders if contender.labels_seen in labels]
-        return mean_ranks(self.experiment, self.numbers, evaluation, some)
+        return average_ranks(self.experiment, self.numbers, evaluation, some)
 
     def _best_with_all_labels(self, evaluation: Evaluation) -> Contender:
         return next(iter(self._ranks(evaluation, "all")))

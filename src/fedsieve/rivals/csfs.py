@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.checks import ABOVE_ZERO
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, settled
-from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centered, known_labels
-from fedsieve.rivals.soft_labels import in_box
+from fedsieve.rivals.semi_supervised import LinearModel, SemiSupervisedRival, centered, in_box, known_labels
 
 SQUARED_EPSILON = 1e-12  # keeps the weights finite where a row of W has become 0
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.checks import check_count
 from fedsieve.measures.entropies import JointCounts, entropies, in_bits
-from fedsieve.rivals.bins import equal_width_bins
-from fedsieve.rivals.parameters import check_whole
-from fedsieve.rivals.picking import best_of
-from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
+from fedsieve.measures.scaling import equal_width_bins
+from fedsieve.ordering import best_of
+from fedsieve.rivals.rival import SupervisedRival, scores_of_order
 
 
 class D2F(SupervisedRival):
@@ -34,7 +34,7 @@ class D2F(SupervisedRival):
         self.n_bins = n_bins
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_whole("D2F", "n_bins", self.n_bins, 2)
+        check_count("D2F", "n_bins", self.n_bins, 2)
         order = greedy_order(equal_width_bins(X, self.n_bins), Y)
         return scores_of_order(order), order
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.checks import check_count
 from fedsieve.measures.entropies import JointCounts, entropies, in_bits, joint_entropies
-from fedsieve.rivals.bins import equal_width_bins
-from fedsieve.rivals.parameters import check_whole
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.supervised import SupervisedRival
+from fedsieve.measures.scaling import equal_width_bins
+from fedsieve.ordering import ranked
+from fedsieve.rivals.rival import SupervisedRival
 
 
 class FIMF(SupervisedRival):
@@ -32,12 +32,12 @@ class FIMF(SupervisedRival):
         self.n_labels = n_labels
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_whole("FIMF", "n_bins", self.n_bins, 2)
-        check_whole("FIMF", "n_labels", self.n_labels, 1)
+        check_count("FIMF", "n_bins", self.n_bins, 2)
+        check_count("FIMF", "n_labels", self.n_labels, 1)
         F = equal_width_bins(X, self.n_bins)
-        most_entropic = Y[:, order_by(entropies(Y))[: self.n_labels]]
+        most_entropic = Y[:, ranked(entropies(Y))[: self.n_labels]]
         scores = in_bits(label_information(F, Y) - pair_interaction(F, most_entropic))
-        return scores, order_by(scores)
+        return scores, ranked(scores)
 
 
 def label_information(F: Int, Y: Float) -> Float:

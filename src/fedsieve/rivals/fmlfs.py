@@ -1,11 +1,10 @@
 """FMLFS: sites send what features tell of labels and of each other; the server ranks by Pareto fronts. Our reading."""
 
-from fedsieve.protocol import FMLFSPlan, Plan, Selection
-from fedsieve.protocol.fmlfs.talk import FrontSelection
-from fedsieve.rivals.federated import FederatedRival
+from fedsieve.methods.fmlfs import FMLFSMethod, FrontSelection
+from fedsieve.selectors.base import FederatedSelector
 
 
-class FMLFS(FederatedRival):
+class FMLFS(FederatedSelector):
     """Ranks features that inform of the labels and are unlike the others: Pareto fronts, then crowding.
 
     A. Mahanipour, H. Khamfroush: FMLFS: A federated multi-label feature selection based on information theory in IoT
@@ -28,6 +27,8 @@ class FMLFS(FederatedRival):
     Complexity: O(n d² bins²) at a client, O(d²) at the server; a client sends d L + d² / 2 numbers.
     """
 
+    federated_method = FMLFSMethod
+
     def __init__(
         self,
         n_features_to_select: int | None = None,
@@ -45,11 +46,7 @@ class FMLFS(FederatedRival):
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
 
-    def _plan(self, features: tuple[str, ...], labels: tuple[str, ...], min_clients: int) -> Plan:
-        return FMLFSPlan(features, labels=labels, min_clients=min_clients, **self.get_params(deep=False))
-
-    def _keep(self, selection: Selection) -> None:
-        assert isinstance(selection, FrontSelection)
+    def _keep(self, selection: FrontSelection) -> None:
         self.apart_ = selection.apart
         self.front_ = selection.front
         self.crowding_ = selection.crowding

@@ -1,15 +1,13 @@
 """FSNM (also known as RFS): regression on the labels with row-sparse weights and a loss robust to odd rows."""
 
-import math
-
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.checks import ABOVE_ZERO, check_count, check_number
+from fedsieve.ordering import ranked
 from fedsieve.rivals import row_sparse
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by
+from fedsieve.rivals.rival import SupervisedRival
 from fedsieve.rivals.row_sparse import lengths, reweighted, ridge_inverse, smoothed
-from fedsieve.rivals.supervised import SupervisedRival
 
 N_REFINEMENTS = 2  # the products of features among each other have lost half of the digits
 
@@ -52,16 +50,16 @@ class FSNM(SupervisedRival):
         self.max_iter = max_iter
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_number("FSNM", "gamma", self.gamma, "above 0", lambda gamma: 0 < gamma < math.inf)
-        check_number("FSNM", "tol", self.tol, "of at least 0", lambda tol: tol >= 0)
-        check_whole("FSNM", "max_iter", self.max_iter)
+        check_number("FSNM", "gamma", self.gamma, *ABOVE_ZERO)
+        check_number("FSNM", "tol", self.tol, "a number of at least 0", lambda tol: tol >= 0)
+        check_count("FSNM", "max_iter", self.max_iter)
         n_features = X.shape[1]
         if self.fit_intercept:
             X = np.column_stack([X, np.ones(len(X))])
         W, self.objective_ = sparse_regression(X, Y, self.gamma, self.tol, self.max_iter)
         self.n_iter_ = len(self.objective_)
         scores = lengths(W)[:n_features]
-        return scores, order_by(scores)
+        return scores, ranked(scores)
 
 
 def sparse_regression(X: Float, Y: Float, gamma: float, tol: float, max_iter: int) -> tuple[Float, Float]:
@@ -70,7 +68,7 @@ def sparse_regression(X: Float, Y: Float, gamma: float, tol: float, max_iter: in
     Each solve minimizes Σ_i ‖r_i‖² / s_i + gamma Σ_j ‖w_j‖² / t_j, where s and t are twice the last lengths of the
     residuals' and of W's rows, plus row_sparse.EPSILON.
     """
-    solve = solve_by_rows if len(X) <= X.shape[1] else solve_by_features
+    solve = weighted_solve_by_rows if len(X) <= X.shape[1] else weighted_solve_by_features
     s, t = np.full(len(X), gamma), np.ones(X.shape[1])  # the published start: 1 for W and for the residuals / gamma
     objective: list[float] = []
     while True:
@@ -83,13 +81,13 @@ def sparse_regression(X: Float, Y: Float, gamma: float, tol: float, max_iter: in
         s, t = reweighted(residuals), reweighted(coefficients)
 
 
-def solve_by_rows(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
+def weighted_solve_by_rows(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
     """The published step, for n_rows <= n_features: W = T Xᵀ (X T Xᵀ + gamma S)⁻¹ Y, S and T being diagonal."""
     roots = np.sqrt(s)[:, None]
     return row_sparse.solve_by_rows(X / roots, Y / roots, t, gamma)
 
 
-def solve_by_features(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
+def weighted_solve_by_features(X: Float, Y: Float, s: Float, t: Float, gamma: float) -> Float:
     """The same W, cheaper for n_rows > n_features: W = (Xᵀ S⁻¹ X + gamma T⁻¹)⁻¹ Xᵀ S⁻¹ Y."""
     roots = np.sqrt(s)[:, None]
     scaled, targets = X * np.sqrt(t) / roots, Y / roots

@@ -5,14 +5,13 @@ from typing import Literal, get_args
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import not_one_of
+from fedsieve.checks import check_choice, check_count, check_number
 from fedsieve.kernels import different_rows, relevance, soft_decisions
-from fedsieve.rivals.centrality import matlab_pagerank
-from fedsieve.rivals.feature_graph import edge_weights
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.supervised import SupervisedRival
+from fedsieve.kernels.feature_graph import edge_weights
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked, rounded
+from fedsieve.rivals.pagerank import matlab_pagerank, personal_pagerank
+from fedsieve.rivals.rival import SupervisedRival
 
 Mode = Literal["paper", "code"]
 MODES: tuple[str, ...] = get_args(Mode)
@@ -63,7 +62,7 @@ class GRMFS(SupervisedRival):
         table = unit_scaled(X)
         radius = table.std(axis=0, ddof=1) / self.lam
         kind = "distance" if self.mode == "paper" else "similarity"
-        decisions = np.round(soft_decisions(table, Y, radius, kind), 12)  # equal rows stay equal
+        decisions = rounded(soft_decisions(table, Y, radius, kind), 12)  # equal rows stay equal
         weights = self._dependency(table, decisions, radius, kind)
         edges = positive_edges(edge_weights(table, decisions, radius, kind))
         tol = TOLERANCES[self.mode] if self.tol is None else self.tol
@@ -71,7 +70,7 @@ class GRMFS(SupervisedRival):
             scores = personal_pagerank(edges, weights, damping=self.damping, tol=tol, max_iter=self.max_iter)
         else:
             scores = matlab_pagerank(edges, weights, damping=self.damping, tol=tol, max_iter=self.max_iter)
-        return scores, order_by(scores)
+        return scores, ranked(scores)
 
     def _dependency(self, table: Float, decisions: Float, radius: Float, kind: str) -> Float:
         """Mean of 1 - R_f over rows and their different rows; where rows are few, still divided by `n_neighbors`."""
@@ -80,14 +79,13 @@ class GRMFS(SupervisedRival):
         return relevance(table, different, radius, kind) * (n_found / self.n_neighbors)
 
     def _check(self) -> None:
-        if self.mode not in MODES:
-            raise not_one_of("GRMFS", "mode", MODES, self.mode)
-        check_number("GRMFS", "lam", self.lam, "above 0 and finite", lambda value: 0 < value < np.inf)
-        check_whole("GRMFS", "n_neighbors", self.n_neighbors)
-        check_number("GRMFS", "damping", self.damping, "in [0, 1)", lambda value: 0 <= value < 1)
+        check_choice("GRMFS", "mode", self.mode, MODES)
+        check_number("GRMFS", "lam", self.lam, "a number above 0 and finite", lambda value: 0 < value < np.inf)
+        check_count("GRMFS", "n_neighbors", self.n_neighbors)
+        check_number("GRMFS", "damping", self.damping, "a number in [0, 1)", lambda value: 0 <= value < 1)
         if self.tol is not None:
-            check_number("GRMFS", "tol", self.tol, "of at least 0, or None", lambda value: value >= 0)
-        check_whole("GRMFS", "max_iter", self.max_iter)
+            check_number("GRMFS", "tol", self.tol, "a number of at least 0, or None", lambda value: value >= 0)
+        check_count("GRMFS", "max_iter", self.max_iter)
 
 
 def positive_edges(weights: Float) -> Float:
@@ -101,29 +99,10 @@ def positive_edges(weights: Float) -> Float:
            [1.5 , 0.  , 1.5 ],
            [0.  , 0.75, 0.  ]])
     """
-    edges = np.round(weights, EDGE_DECIMALS)
+    edges = rounded(weights, EDGE_DECIMALS)
     if not (edges > 0).any(axis=0).all():
         edges = unit_scaled(edges)
         np.fill_diagonal(edges, 0.0)
-    sums = np.round(edges.sum(axis=0), SUM_DECIMALS)
+    sums = rounded(edges.sum(axis=0), SUM_DECIMALS)
     shares: Float = edges / np.where(sums == 0, 1.0, sums)
     return np.maximum(shares, 0.0)
-
-
-def personal_pagerank(edges: Float, weights: Float, *, damping: float, tol: float, max_iter: int) -> Float:
-    """G = (1 - ζ) W + ζ A (G / deg), where deg are column sums; what reaches a vertex without outgoing edges is lost.
-
-    `fuzzy.weighted_pagerank` is the same for undirected graphs. Stops at a relative L1 change of `tol`.
-
-    >>> edges = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> personal_pagerank(edges, np.array([3.0, 1.0, 1.0]), damping=0.5, tol=1e-9, max_iter=100).round(6)
-    array([2.333333, 1.666667, 0.5     ])
-    """
-    degrees = edges.sum(axis=0)
-    shares = edges / np.where(degrees == 0, 1.0, degrees)
-    scores = weights
-    for _ in range(max_iter):
-        previous, scores = scores, (1 - damping) * weights + damping * (shares @ scores)
-        if np.abs(scores - previous).sum() <= tol * np.abs(scores).sum():
-            break
-    return scores

@@ -4,11 +4,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import not_one_of
-from fedsieve.rivals.centrality import matlab_pagerank
-from fedsieve.rivals.label_correlation import correlation_distance, is_constant
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.supervised import SupervisedRival
+from fedsieve.checks import check_choice
+from fedsieve.measures.correlation import pearson_distance
+from fedsieve.measures.scaling import is_constant
+from fedsieve.ordering import ranked
+from fedsieve.rivals.pagerank import matlab_pagerank
+from fedsieve.rivals.rival import SupervisedRival
 
 CONSTANT = ("last", "published")
 
@@ -35,13 +36,12 @@ class MGFS(SupervisedRival):
         self.constant = constant
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        if self.constant not in CONSTANT:
-            raise not_one_of("MGFS", "constant", CONSTANT, self.constant)
+        check_choice("MGFS", "constant", self.constant, CONSTANT)
         published = self.constant == "published"
-        distance = correlation_distance(X, Y, undefined=0.0 if published else 1.0)
+        distance = pearson_distance(X, Y, undefined=0.0 if published else 1.0)
         nodes = np.arange(X.shape[1]) if published else np.flatnonzero(~is_constant(X))
         scores = np.zeros(X.shape[1])
         if len(nodes):
             # Pair by pair, not by one product: equal features must be at distance 0, which is no edge.
             scores[nodes] = matlab_pagerank(cdist(distance[nodes], distance[nodes]))
-        return scores, order_by(scores)
+        return scores, ranked(scores)

@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from fedsieve.arrays import Float, Int
-from fedsieve.rivals.ant_walks import count_visits
-from fedsieve.rivals.label_correlation import cosine, pearson
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.supervised import SupervisedRival
+from fedsieve.checks import check_count, check_number
+from fedsieve.kernels.ant_walks import count_visits
+from fedsieve.measures.correlation import cosine, pearson
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked
+from fedsieve.rivals.rival import SupervisedRival
 
 LEAST_SIMILARITY = 1e-4  # in place of 0, by which nothing can be divided
 LARGEST_BETA = 10.0  # similarities are at least 1e-10: larger powers of their inverses would overflow
@@ -61,10 +61,11 @@ class MLACO(SupervisedRival):
         self.random_state = random_state
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_whole("MLACO", "n_cycles", self.n_cycles)
-        check_whole("MLACO", "n_ants", self.n_ants)
-        check_number("MLACO", "decay", self.decay, "in [0, 1]", lambda decay: 0 <= decay <= 1)
-        check_number("MLACO", "beta", self.beta, f"in [0, {LARGEST_BETA:g}]", lambda beta: 0 <= beta <= LARGEST_BETA)
+        check_count("MLACO", "n_cycles", self.n_cycles)
+        check_count("MLACO", "n_ants", self.n_ants)
+        check_number("MLACO", "decay", self.decay, "a number in [0, 1]", lambda decay: 0 <= decay <= 1)
+        beta_rule = f"a number in [0, {LARGEST_BETA:g}]"
+        check_number("MLACO", "beta", self.beta, beta_rule, lambda beta: 0 <= beta <= LARGEST_BETA)
         rng = check_random_state(self.random_state)
         n_features = X.shape[1]
         n_ants, n_steps = min(self.n_ants, n_features), n_features // 2
@@ -78,4 +79,4 @@ class MLACO(SupervisedRival):
             uniforms = rng.random_sample((n_ants, n_steps, 2))
             visits = count_visits(pheromone, pull, starts, uniforms)
             pheromone = (1.0 - self.decay) * pheromone + visits / max(visits.sum(), 1)
-        return pheromone, order_by(pheromone)
+        return pheromone, ranked(pheromone)

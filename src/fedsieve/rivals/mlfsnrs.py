@@ -6,15 +6,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.kernels.bits import popcount
-from fedsieve.kernels.compiled import compiled
-from fedsieve.rivals.fisher import fisher_key
-from fedsieve.rivals.margins import margin_radii
-from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, Words, followed_by, forward, packed
-from fedsieve.rivals.parameters import check_number
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
+from fedsieve.checks import check_number
+from fedsieve.kernels.margins import margin_radii
+from fedsieve.kernels.neighborhoods import Neighborhoods, agreements
+from fedsieve.measures.entropies import shared_information
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked, rounded
+from fedsieve.rivals.forward_search import FINITE, NOISE, followed_by, forward
+from fedsieve.rivals.rival import SupervisedRival, scores_of_order
+
+EPSILON = 1e-9  # keeps a Fisher score finite
+DECIMALS = 12  # of its logarithm
 
 
 class MLFSNRS(SupervisedRival):
@@ -42,12 +44,12 @@ class MLFSNRS(SupervisedRival):
         self.gain = gain
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_number("MLFSNRS", "keep", self.keep, "in (0, 1]", lambda value: 0 < value <= 1)
-        check_number("MLFSNRS", "gain", self.gain, "of at least 0, and finite", lambda value: 0 <= value < np.inf)
+        check_number("MLFSNRS", "keep", self.keep, "a number in (0, 1]", lambda value: 0 < value <= 1)
+        check_number("MLFSNRS", "gain", self.gain, *FINITE)
         X = unit_scaled(X)
         n_features = X.shape[1]
         fisher = fisher_key(X, Y)
-        by_fisher = order_by(fisher)
+        by_fisher = ranked(fisher)
         candidates = np.zeros(n_features, dtype=bool)
         candidates[by_fisher[: max(1, math.ceil(self.keep * n_features - 1e-9))]] = True
         near = Neighborhoods(X, margin_radii(X, Y))
@@ -64,100 +66,40 @@ class MLFSNRS(SupervisedRival):
         return scores_of_order(order), order
 
 
-def agreements(near: Neighborhoods, Y: Float, features: Int) -> Int:
-    """For S + f, each f of `features`: the pairs (sample, label) with which all neighbors of the sample agree."""
-    labels, n_labels = packed(Y), Y.shape[1]
-    rows = np.ascontiguousarray(near.rows[:, features])
-    bits = packed(rows)
-    every = packed(np.ones((1, len(features))))[0]
-    total = np.zeros((len(rows), len(features)), dtype=np.int64)
+def fisher_key(X: Float, Y: Float) -> Float:
+    """log(1 + F) of every feature: F itself, of a feature without spread, would swallow all digits.
 
-    def work(first: int, last: int) -> None:
-        _agree(rows, bits, near.binary, near.squares, near.limits, labels, n_labels, every, first, last, total)
+    F is the multi-label Fisher score: how far the class means lie apart, compared with the spread inside the classes.
+    For label l with the rows P that carry it and the rows N that do not,
+    F_l = (|P| (m_P - m)² + |N| (m_N - m)²) / (Σ_P (x - m_P)² + Σ_N (x - m_N)² + ε), and F = Σ_l ω_l F_l, where ω_l is
+    the label's share of the mutual information between all labels, its own entropy included.
 
-    near.by_parts(work)
-    sums: Int = total.sum(axis=0)
-    return sums
+    X is scaled, Y is 0/1. A label that all rows carry, or none, adds nothing.
 
-
-@compiled
-def _agree(
-    rows: Float,
-    bits: Words,
-    binary: bool,
-    squares: Float,
-    limits: Float,
-    labels: Words,
-    n_labels: int,
-    every: Words,
-    first: int,
-    last: int,
-    total: Int,
-) -> None:
-    """Add the labels of sample i to total[i, f] for which f removes all neighbors that disagree.
-
-    `removing[l]` has a bit for each such f so far, `open_` a bit for each label that has some.
+    >>> fisher_key(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.5], [0.0, 1.0]]), np.array([[0.0], [0.0], [1.0], [1.0]]))
+    array([0.        , 1.70474809])
     """
-    n_samples, n_words = labels.shape
-    none, one = np.uint64(0), np.uint64(1)
-    removing = np.empty((64 * n_words, len(every)), dtype=np.uint64)
-    open_, removed = np.empty(n_words, dtype=np.uint64), np.empty(len(every), dtype=np.uint64)
-    for i in range(first, last):
-        for line in removing:
-            for v in range(len(every)):
-                line[v] = every[v]
-        for w in range(n_words):
-            open_[w] = ~none
-        limit = limits[i]
-        for j in range(n_samples):
-            square = squares[i, j]
-            if square > limit:
-                continue
-            disagree = none
-            for w in range(n_words):
-                disagree |= (labels[i, w] ^ labels[j, w]) & open_[w]
-            if disagree == none:
-                continue
-            _removing(rows[i], rows[j], bits[i], bits[j], binary, square, limit, removed)
-            for w in range(n_words):
-                disagree = (labels[i, w] ^ labels[j, w]) & open_[w]
-                while disagree != none:
-                    lowest = disagree & (~disagree + one)
-                    line = removing[64 * w + popcount(lowest - one)]
-                    some = none
-                    for v in range(len(every)):
-                        line[v] &= removed[v]
-                        some |= line[v]
-                    if some == none:
-                        open_[w] ^= lowest
-                    disagree ^= lowest
-        _add_bits(removing[:n_labels], total[i])
+    weights = label_weights(Y)
+    mean = X.mean(axis=0)
+    score: Float = np.zeros(X.shape[1])
+    for label, weight in zip(Y.T, weights, strict=True):
+        groups = [X[label == 1], X[label != 1]]
+        if all(map(len, groups)):
+            # In two passes, so that a feature without spread inside the classes has none by rounding either.
+            between = np.sum([len(rows) * (rows.mean(axis=0) - mean) ** 2 for rows in groups], axis=0)
+            within = np.sum([((rows - rows.mean(axis=0)) ** 2).sum(axis=0) for rows in groups], axis=0)
+            score = score + weight * between / (within + EPSILON)
+    key: Float = np.log1p(score)
+    return rounded(key, DECIMALS)
 
 
-@compiled
-def _removing(
-    x: Float, y: Float, x_bits: Words, y_bits: Words, binary: bool, square: float, limit: float, removed: Words
-) -> None:
-    """A bit for each feature f that makes of a neighbor y of x no neighbor."""
-    if binary:
-        for v in range(len(removed)):
-            removed[v] = x_bits[v] ^ y_bits[v] if square + 1.0 > limit else np.uint64(0)
-        return
-    for v in range(len(removed)):
-        removed[v] = np.uint64(0)
-    for f in range(len(x)):
-        difference = x[f] - y[f]
-        out = np.uint64(square + difference * difference > limit)
-        removed[f // 64] |= out << np.uint64(f % 64)
+def label_weights(Y: Float) -> Float:
+    """Each label's share of Σ_l Σ_m I(y_l; y_m); equal shares if no label has any information.
 
-
-@compiled
-def _add_bits(lines: Words, counts: Int) -> None:
-    one = np.uint64(1)
-    for line in lines:
-        for v in range(len(line)):
-            word = line[v]
-            while word != np.uint64(0):
-                lowest = word & (~word + one)
-                counts[64 * v + popcount(lowest - one)] += 1
-                word ^= lowest
+    >>> label_weights(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]))
+    array([0.4, 0.4, 0.2])
+    """
+    information = shared_information(Y, Y).sum(axis=1)
+    total = float(information.sum())
+    shares: Float = information / total if total > 0 else np.full(Y.shape[1], 1.0 / Y.shape[1])
+    return shares

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.rivals.label_correlation import pearson
-from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, carries_all, followed_by, forward
-from fedsieve.rivals.parameters import check_number
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
-
-DECIMALS = 12
+from fedsieve.checks import check_number
+from fedsieve.kernels.neighborhoods import Neighborhoods
+from fedsieve.measures.correlation import pearson
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked
+from fedsieve.rivals.forward_search import FINITE, NOISE, carries_all, followed_by, forward
+from fedsieve.rivals.rival import SupervisedRival, scores_of_order
 
 
 class MLNRS(SupervisedRival):
@@ -38,8 +37,8 @@ class MLNRS(SupervisedRival):
         self.gain = gain
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_number("MLNRS", "radius", self.radius, "of at least 0, and finite", lambda value: 0 <= value < np.inf)
-        check_number("MLNRS", "gain", self.gain, "of at least 0, and finite", lambda value: 0 <= value < np.inf)
+        check_number("MLNRS", "radius", self.radius, *FINITE)
+        check_number("MLNRS", "gain", self.gain, *FINITE)
         X = unit_scaled(X)
         n_samples, n_features = X.shape
         consistent = carries_all(Y)
@@ -56,5 +55,5 @@ class MLNRS(SupervisedRival):
         start = float((everyone == 1).mean()), float(everyone.mean())
         relation = np.abs(pearson(X, Y)).sum(axis=1)
         picked, alone = forward(np.ones(n_features, dtype=bool), dependencies, start, [relation], near.add, enough)
-        order = followed_by(picked, order_by(*alone, relation))
+        order = followed_by(picked, ranked(*alone, relation))
         return scores_of_order(order), order

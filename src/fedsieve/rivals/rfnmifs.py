@@ -5,16 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.kernels.compiled import compiled
-from fedsieve.measures.rounding import rounded
-from fedsieve.rivals.margins import Labels, by_label, margin_radii, over_neighbors
-from fedsieve.rivals.neighborhoods import NOISE, Neighborhoods, carries_all, followed_by, forward
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.supervised import SupervisedRival, scores_of_order
+from fedsieve.checks import check_count, check_number
+from fedsieve.kernels.margins import by_label, margin_radii, over_neighbors, relief_sums
+from fedsieve.kernels.neighborhoods import Neighborhoods
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import ranked, rounded
+from fedsieve.rivals.forward_search import FINITE, NOISE, carries_all, followed_by, forward
+from fedsieve.rivals.rival import SupervisedRival, scores_of_order
 
-DECIMALS = 12
+DECIMALS = 12  # of a weight
 
 
 class RFNMIFS(SupervisedRival):
@@ -44,8 +43,8 @@ class RFNMIFS(SupervisedRival):
         self.gain = gain
 
     def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
-        check_whole("RFNMIFS", "n_neighbors", self.n_neighbors)
-        check_number("RFNMIFS", "gain", self.gain, "of at least 0, and finite", lambda value: 0 <= value < np.inf)
+        check_count("RFNMIFS", "n_neighbors", self.n_neighbors)
+        check_number("RFNMIFS", "gain", self.gain, *FINITE)
         X = unit_scaled(X)
         weights = relief_weights(X, Y, int(self.n_neighbors))
         carried = carries_all(Y)
@@ -60,7 +59,7 @@ class RFNMIFS(SupervisedRival):
             return bool(increases[0] <= self.gain + NOISE)
 
         picked, _ = forward(rounded(weights) > 0, information, [0.0], [weights], near.add, enough)
-        order = followed_by(picked, order_by(weights))
+        order = followed_by(picked, ranked(weights))
         return scores_of_order(order), order
 
 
@@ -77,46 +76,8 @@ def relief_weights(X: Float, Y: Float, n_neighbors: int) -> Float:
         both = Y[some] @ Y.T
         either = sizes[some, None] + sizes - both
         alike = np.where(either > 0, both / np.maximum(either, 1.0), 1.0)
-        return _relief_sums(first, order, alike, labels, rows, n_neighbors)
+        return relief_sums(first, order, alike, labels, rows, n_neighbors)
 
     sums = np.sum(over_neighbors(X, work), axis=0)
-    weights: Float = np.round(sums / (len(X) * Y.shape[1]), DECIMALS) + 0.0
+    weights: Float = rounded(sums / (len(X) * Y.shape[1]), DECIMALS) + 0.0
     return weights
-
-
-@compiled
-def _relief_sums(first: int, order: Int, alike: Float, labels: Labels, rows: Float, k: int) -> Float:
-    sums = np.zeros(rows.shape[1])
-    k = min(k, order.shape[1])
-    hits, misses = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    factors = np.zeros(len(rows))
-    for b in range(len(order)):
-        factors[:] = 0.0
-        for label in labels:
-            own = label[first + b]
-            n_hits = n_misses = 0
-            hit_sum = miss_sum = 0.0
-            for j in order[b]:
-                if label[j] == own:
-                    if n_hits < k:
-                        hits[n_hits] = j
-                        n_hits += 1
-                        hit_sum += alike[b, j]
-                elif n_misses < k:
-                    misses[n_misses] = j
-                    n_misses += 1
-                    miss_sum += 1.0 - alike[b, j]
-                if n_hits == k and n_misses == k:
-                    break
-            if hit_sum > 0.0 and miss_sum > 0.0:
-                for j in hits[:n_hits]:
-                    factors[j] -= alike[b, j] / hit_sum
-                for j in misses[:n_misses]:
-                    factors[j] += (1.0 - alike[b, j]) / miss_sum
-        x = rows[first + b]
-        for j in range(len(rows)):
-            if factors[j] != 0.0:
-                y, factor = rows[j], factors[j]
-                for f in range(len(x)):
-                    sums[f] += factor * abs(x[f] - y[f])
-    return sums

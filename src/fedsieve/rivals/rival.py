@@ -1,15 +1,16 @@
-"""What all rivals share: reading of rows and labels, how many features are kept, and what scikit-learn is told."""
+"""What the rivals share: reading of rows and labels, how many features are kept, what scikit-learn is told."""
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from fedsieve.arrays import Bool, Float, dense
-from fedsieve.errors import DataError, ParameterError
-from fedsieve.fuzzy.ranking import default_n_features
-from fedsieve.selectors.labels import read_labels
-from fedsieve.selectors.ranking_selector import RankingSelector
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.errors import DataError
+from fedsieve.selectors.base import RankingSelector
+from fedsieve.selectors.inputs import read_labels
+from fedsieve.tables import dense
 
 
 class Rival(RankingSelector):
@@ -32,18 +33,49 @@ class Rival(RankingSelector):
             raise DataError(f"{owner}: X has {X.shape[0]} rows and y {len(labels)}; they must be the same rows.")
         return dense(X), labels, labeled
 
-    def _n_kept(self) -> int:
-        n_features = self.n_features_in_
-        k = default_n_features(n_features) if self.n_features_to_select is None else self.n_features_to_select
-        if not 1 <= k <= n_features:
-            raise ParameterError(
-                f"{type(self).__name__}: n_features_to_select must be in [1, n_features={n_features}]; got {k}."
-            )
-        return k
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+class SupervisedRival(Rival):
+    """A selector that ranks from labeled rows in one place; a subclass says how in `_rank`.
+
+    `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
+    After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes."""
+        rows, labels, labeled = self._read(X, y, "It is a supervised method.")
+        if not labeled.all():
+            raise DataError(
+                f"{type(self).__name__}: {int((~labeled).sum())} rows of y are -1 (unlabeled). It is a supervised "
+                "method: give it the labeled rows only."
+            )
+        k = self._n_kept()
+        scores, order = self._rank(rows, labels)
+        self._keep_ranking(scores, order, k)
+        return self
+
+    @abstractmethod
+    def _rank(self, X: Float, Y: Float) -> tuple[Float, Int]:
+        """Scores (n_features,), larger is better, and the order of all features, best first.
+
+        X is dense and unscaled, Y is 0/1 (n_samples, n_labels) as float64. Ties go to the smaller index.
+        """
+
+
+def scores_of_order(order: Int) -> Float:
+    """Scores for a method that only has an order: 1 for the best, falling evenly to 1 / n_features for the last.
+
+    >>> scores_of_order(np.array([2, 0, 1]))
+    array([0.66666667, 0.33333333, 1.        ])
+    """
+    n_features = len(order)
+    scores = np.empty(n_features)
+    scores[order] = np.arange(n_features, 0, -1) / n_features
+    return scores

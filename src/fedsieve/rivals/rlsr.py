@@ -6,15 +6,30 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import not_one_of
-from fedsieve.rivals.parameters import check_whole
+from fedsieve.checks import ABOVE_ZERO, check_choice, check_count
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, settled
-from fedsieve.rivals.semi_supervised import ABOVE_ZERO, LinearModel, SemiSupervisedRival, centered, known_labels
-from fedsieve.rivals.soft_labels import in_box, on_simplex
+from fedsieve.rivals.semi_supervised import LinearModel, SemiSupervisedRival, centered, in_box, known_labels
 
-PROJECTIONS: dict[str, Callable[[Float], Float]] = {"simplex": on_simplex, "normalized": on_simplex, "box": in_box}
 EPSILON = 1e-5  # no share of importance becomes 0
 INNER_TOL = 1e-7
+
+
+def on_simplex(rows: Float) -> Float:
+    """For each row, the nearest one of values >= 0 that add up to 1: all are lowered alike, and 0 where below.
+
+    >>> on_simplex(np.array([[0.5, 0.9, -3.0]]))
+    array([[0.3, 0.7, 0. ]])
+    """
+    n_labels = rows.shape[1]
+    descending = -np.sort(-rows, axis=1)
+    # If the m largest values remain, this is by how much they are too high; that m is right which remains positive.
+    excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, n_labels + 1)
+    n_left = (descending > excess).sum(axis=1)
+    lowered: Float = rows - np.take_along_axis(excess, n_left[:, None] - 1, axis=1)
+    return np.maximum(lowered, 0.0)
+
+
+PROJECTIONS: dict[str, Callable[[Float], Float]] = {"simplex": on_simplex, "normalized": on_simplex, "box": in_box}
 
 
 class RLSR(SemiSupervisedRival):
@@ -65,9 +80,8 @@ class RLSR(SemiSupervisedRival):
 
     def _check(self) -> None:
         super()._check()
-        if self.soft_labels not in PROJECTIONS:
-            raise not_one_of("RLSR", "soft_labels", PROJECTIONS, self.soft_labels)
-        check_whole("RLSR", "n_inner", self.n_inner)
+        check_choice("RLSR", "soft_labels", self.soft_labels, PROJECTIONS)
+        check_count("RLSR", "n_inner", self.n_inner)
 
     def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return rlsr(

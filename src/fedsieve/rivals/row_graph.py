@@ -1,4 +1,7 @@
-"""Graphs of rows that are near each other, as sparse Laplacians diag(A 1) - A of symmetric weights A."""
+"""Graphs of rows that are near each other, and soft labels that neighbors share.
+
+A graph is a sparse Laplacian diag(A 1) - A of symmetric weights A.
+"""
 
 from typing import Any
 
@@ -7,6 +10,8 @@ from scipy import sparse
 
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.learning.neighbors import nearest
+from fedsieve.rivals.row_sparse import ridge_inverse
+from fedsieve.rivals.semi_supervised import in_box
 
 SAME = 1e-12  # neighbors whose distances add up to less than this are equally likely
 
@@ -55,6 +60,25 @@ def blocks(laplacian: Any, labeled: Bool) -> tuple[Float, Any]:
 def roughness(laplacian: Any, F: Float) -> float:
     """tr(Fᵀ Lap F): how much neighbors differ."""
     return float((F * (laplacian @ F)).sum())
+
+
+class NeighborlyLabels:
+    """Soft labels close to a regression's predictions and to those of neighboring rows.
+
+    They minimize ‖X_u W + 1 bᵀ - F_u‖² + alpha tr(Fᵀ Lap F), labeled rows being F_l = Y_l, and are then put in [0, 1].
+    """
+
+    def __init__(self, X: Float, Y: Float, labeled: Bool, laplacian: Any, alpha: float) -> None:
+        among, to_labeled = blocks(laplacian, labeled)
+        solve = ridge_inverse(alpha * among, 1.0)
+        # The system is linear: solved for these once, it is solved for every W and b.
+        self.of_rows = solve(X[~labeled])
+        self.of_ones = solve(np.ones((len(among), 1)))
+        self.of_labels = solve(-alpha * (to_labeled @ Y[labeled]))
+
+    def predict(self, W: Float, b: Float) -> Float:
+        """F_u (n_unlabeled, n_labels)."""
+        return in_box(self.of_rows @ W + self.of_ones * b + self.of_labels)
 
 
 def _from_rows(near: Int, weights: Float) -> Any:

@@ -6,18 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.rivals.parameters import check_whole
-from fedsieve.rivals.row_graph import probabilistic_laplacian, roughness
+from fedsieve.checks import ABOVE_ZERO, AT_LEAST_ZERO, check_count
+from fedsieve.ordering import rounded
+from fedsieve.rivals.row_graph import NeighborlyLabels, probabilistic_laplacian, roughness
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, reweighted, settled, smoothed
-from fedsieve.rivals.semi_supervised import (
-    ABOVE_ZERO,
-    AT_LEAST_ZERO,
-    LinearModel,
-    SemiSupervisedRival,
-    centered,
-    known_labels,
-)
-from fedsieve.rivals.soft_labels import NeighborlyLabels
+from fedsieve.rivals.semi_supervised import LinearModel, SemiSupervisedRival, centered, known_labels
 
 DECIMALS = 12  # equal rows stay equal
 
@@ -74,7 +67,7 @@ class SCFC(SemiSupervisedRival):
 
     def _check(self) -> None:
         super()._check()
-        check_whole("SCFC", "n_neighbors", self.n_neighbors)
+        check_count("SCFC", "n_neighbors", self.n_neighbors)
 
     def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return scfc(
@@ -118,6 +111,6 @@ def scfc(
             return LinearModel(W, b, np.array(objective), scores)
         t = reweighted(scores)
         if refresh:
-            seen = np.round(np.hstack([predictions - b, F]), DECIMALS)
+            seen = rounded(np.hstack([predictions - b, F]), DECIMALS)
             laplacian = probabilistic_laplacian(seen, n_neighbors)
             soft = NeighborlyLabels(X, F, labeled, laplacian, alpha)

@@ -3,21 +3,26 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.checks import AT_LEAST_ZERO, Rule, check_count, check_number
 from fedsieve.errors import DataError
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.picking import order_by
+from fedsieve.learning.metrics import ranking_loss
+from fedsieve.measures.scaling import unit_scaled
+from fedsieve.ordering import best_of, ranked
 from fedsieve.rivals.rival import Rival
-from fedsieve.rivals.scaling import unit_scaled
-from fedsieve.rivals.weight_search import AUTO, chosen_weights
 
-Rule = tuple[str, Callable[[float], bool]]
-ABOVE_ZERO: Rule = "above 0", lambda value: 0 < value < np.inf
-AT_LEAST_ZERO: Rule = "of at least 0", lambda value: 0 <= value < np.inf
+AUTO = "auto"
+GRID = (1.0, 0.01, 100.0)
+N_FOLDS = 3
+LEAST_ROWS = 6
+
+Predict = Callable[[Float, Float, Bool, Mapping[str, float]], Float]
+"""From rows, labels, which of these may be used, and weights: scores (n_rows, n_labels) of all rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,7 @@ class SemiSupervisedRival(Rival):
         model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
         self.coef_, self.intercept_, self.objective_ = model.W, model.b, model.objective
         self.n_iter_ = len(model.objective)
-        self._keep_ranking(model.scores, order_by(model.scores), k)
+        self._keep_ranking(model.scores, ranked(model.scores), k)
         return self
 
     @abstractmethod
@@ -80,7 +85,7 @@ class SemiSupervisedRival(Rival):
             if value != AUTO:
                 check_number(owner, name, value, f'{rule}, or "{AUTO}"', holds)
         check_number(owner, "tol", self.tol, *AT_LEAST_ZERO)
-        check_whole(owner, "max_iter", self.max_iter)
+        check_count(owner, "max_iter", self.max_iter)
 
 
 def centered(table: Float) -> Float:
@@ -92,3 +97,53 @@ def centered(table: Float) -> Float:
 def known_labels(Y: Float, labeled: Bool) -> Float:
     """The labels, 0 in unlabeled rows."""
     return np.where(labeled[:, None], Y, 0.0)
+
+
+def in_box(rows: Float) -> Float:
+    """The nearest values in [0, 1].
+
+    >>> in_box(np.array([[-0.2, 0.3, 1.5]]))
+    array([[0. , 0.3, 1. ]])
+    """
+    return np.clip(rows, 0.0, 1.0)
+
+
+def chosen_weights(
+    owner: str, weights: Mapping[str, float | str], X: Float, Y: Float, predict: Predict
+) -> dict[str, float]:
+    """The weights with a number in place of each "auto": that of GRID with the least ranking loss on hidden labels.
+
+    The weights of a method are relative to sums over rows, so what is best for these rows need not be so for many more.
+    X and Y are labeled rows. Row i has its labels hidden in fold i mod N_FOLDS, and the loss is the mean over the
+    folds. Of equal losses the first combination wins, where the last weight changes fastest.
+    """
+    searched = [name for name, value in weights.items() if value == AUTO]
+    combinations = [
+        {name: float(value) for name, value in {**weights, **dict(zip(searched, values, strict=True))}.items()}
+        for values in product(GRID, repeat=len(searched))
+    ]
+    if not searched:
+        return combinations[0]
+    folds = _folds(owner, searched, Y)
+    losses = np.array(
+        [
+            np.mean([ranking_loss(Y[hidden], predict(X, Y, ~hidden, combination)[hidden]) for hidden in folds])
+            for combination in combinations
+        ]
+    )
+    return combinations[best_of(np.ones(len(losses), dtype=bool), -losses)]
+
+
+def _folds(owner: str, searched: list[str], Y: Float) -> list[Bool]:
+    """Which rows are hidden in each fold; each must have a row whose labels can be ranked wrongly."""
+    parameters = f'{", ".join(searched)}="{AUTO}"'
+    if len(Y) < LEAST_ROWS:
+        raise DataError(f"{owner}: {parameters} needs at least {LEAST_ROWS} labeled rows; got {len(Y)}. Give numbers.")
+    folds = [np.arange(len(Y)) % N_FOLDS == fold for fold in range(N_FOLDS)]
+    rankable = np.ptp(Y, axis=1) > 0
+    if any(not rankable[hidden].any() for hidden in folds):
+        raise DataError(
+            f"{owner}: {parameters} needs rows with some but not all labels in each of {N_FOLDS} folds of the labeled "
+            "rows. Give numbers."
+        )
+    return folds

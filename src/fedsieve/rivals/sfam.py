@@ -6,18 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.rivals.parameters import check_number, check_whole
-from fedsieve.rivals.row_graph import binary_laplacian, roughness
+from fedsieve.checks import ABOVE_ZERO, AT_LEAST_ZERO, check_count, check_number
+from fedsieve.rivals.row_graph import NeighborlyLabels, binary_laplacian, roughness
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, reweighted, ridge_inverse, settled, smoothed
-from fedsieve.rivals.semi_supervised import (
-    ABOVE_ZERO,
-    AT_LEAST_ZERO,
-    LinearModel,
-    SemiSupervisedRival,
-    centered,
-    known_labels,
-)
-from fedsieve.rivals.soft_labels import NeighborlyLabels
+from fedsieve.rivals.semi_supervised import LinearModel, SemiSupervisedRival, centered, known_labels
 
 
 class SFAM(SemiSupervisedRival):
@@ -76,7 +68,7 @@ class SFAM(SemiSupervisedRival):
     def _check(self) -> None:
         super()._check()
         check_number("SFAM", "rho", self.rho, *ABOVE_ZERO)
-        check_whole("SFAM", "n_neighbors", self.n_neighbors)
+        check_count("SFAM", "n_neighbors", self.n_neighbors)
 
     def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:
         return sfam(

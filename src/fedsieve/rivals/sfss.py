@@ -6,17 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.rivals.parameters import check_number, check_whole
+from fedsieve.checks import ABOVE_ZERO, AT_LEAST_ZERO, check_count, check_number
 from fedsieve.rivals.row_graph import binary_laplacian, blocks, roughness
 from fedsieve.rivals.row_sparse import RowSparseRegression, lengths, reweighted, ridge_inverse, settled, smoothed
-from fedsieve.rivals.semi_supervised import (
-    ABOVE_ZERO,
-    AT_LEAST_ZERO,
-    LinearModel,
-    SemiSupervisedRival,
-    centered,
-    known_labels,
-)
+from fedsieve.rivals.semi_supervised import LinearModel, SemiSupervisedRival, centered, known_labels
 
 
 class SFSS(SemiSupervisedRival):
@@ -69,7 +62,7 @@ class SFSS(SemiSupervisedRival):
 
     def _check(self) -> None:
         super()._check()
-        check_whole("SFSS", "n_neighbors", self.n_neighbors)
+        check_count("SFSS", "n_neighbors", self.n_neighbors)
         check_number("SFSS", "unlabeled_weight", self.unlabeled_weight, *AT_LEAST_ZERO)
 
     def _model(self, table: Float, Y: Float, labeled: Bool, weights: Mapping[str, float]) -> LinearModel:

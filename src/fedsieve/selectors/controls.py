@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from fedsieve.arrays import Float, dense
-from fedsieve.errors import ParameterError
-from fedsieve.fuzzy.ranking import default_n_features, order_by_score
-from fedsieve.selectors.ranking_selector import RankingSelector
+from fedsieve.arrays import Float
+from fedsieve.ordering import order_by_score
+from fedsieve.selectors.base import RankingSelector
+from fedsieve.tables import dense
 
 
 class _Control(RankingSelector):
@@ -20,18 +20,10 @@ class _Control(RankingSelector):
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (labels play no part)
         """Rank the features; labels, if given, are not looked at."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        n_features = self.n_features_in_
-        k = default_n_features(n_features) if self.n_features_to_select is None else self.n_features_to_select
-        if not 1 <= k <= n_features:
-            raise ParameterError(
-                f"{type(self).__name__}: n_features_to_select must be in [1, n_features={n_features}]; got {k}."
-            )
+        k = self._n_kept()
         scores = self._scores(dense(X))
-        self._keep_ranking(scores, order_by_score(scores), self._n_kept(k))
+        self._keep_ranking(scores, order_by_score(scores), k)
         return self
-
-    def _n_kept(self, k: int) -> int:
-        return k
 
     @abstractmethod
     def _scores(self, X: Float) -> Float:
@@ -46,7 +38,8 @@ class _Control(RankingSelector):
 class AllFeatures(_Control):
     """Keeps every feature, in index order, whatever `n_features_to_select` says."""
 
-    def _n_kept(self, k: int) -> int:  # noqa: ARG002
+    def _n_kept(self) -> int:
+        super()._n_kept()
         return int(self.n_features_in_)
 
     def _scores(self, X: Float) -> Float:

@@ -9,10 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Rows
 from fedsieve.errors import DataError
-from fedsieve.protocol import Selection, SievePlan
-from fedsieve.protocol.sieve.findings import SieveSelection
-from fedsieve.selectors.federated_selector import FederatedSelector
-from fedsieve.selectors.reasons import in_words
+from fedsieve.methods.sieve import SieveMethod, SieveSelection
+from fedsieve.ordering import places, ranked
+from fedsieve.selectors.base import FederatedSelector, Federation
 
 
 class Sieve(FederatedSelector):
@@ -80,6 +79,8 @@ class Sieve(FederatedSelector):
     selected as 1st of 2: most relevant of all; chosen in 100 % of the bootstraps; nothing chosen is much like it.
     """
 
+    federated_method = SieveMethod
+
     def __init__(
         self,
         n_features_to_select: int | str | None = None,
@@ -112,24 +113,12 @@ class Sieve(FederatedSelector):
         names = [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
         return in_words(self, names)
 
-    def _plan(self, features: tuple[str, ...], min_clients: int) -> SievePlan:
+    def _parameters(self, federation: Federation) -> dict[str, Any]:
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
-        return SievePlan(
-            features,
-            n_features_to_select=self.n_features_to_select,
-            nominal=self._names("nominal", self.nominal, features),
-            groups=tuple(g if isinstance(g, str) else self._names("groups", g, features) for g in self.groups),
-            ridge=self.ridge,
-            n_trees=self.n_trees,
-            n_bootstraps=self.n_bootstraps,
-            screen=self.screen,
-            seed=int(seed),
-            on_bad_client=self.on_bad_client,
-            max_message_bytes=self.max_message_bytes,
-            min_clients=min_clients,
-        )
+        groups = (g if isinstance(g, str) else self._names("groups", g, federation.features) for g in self.groups)
+        return {**super()._parameters(federation), "groups": tuple(groups), "seed": int(seed)}
 
     def _pool(self, X: Rows, labeled: Bool) -> Rows | None:
         n_others = int((~labeled).sum())
@@ -137,10 +126,50 @@ class Sieve(FederatedSelector):
             raise DataError("Sieve: one row of Y is -1 (unlabeled); a single row has no spread. Leave it out.")
         return X[~labeled] if n_others else None
 
-    def _keep(self, selection: Selection) -> None:
-        assert isinstance(selection, SieveSelection)
+    def _keep(self, selection: SieveSelection) -> None:
         self.redundancy_ = selection.redundancy
         self.redundant_with_ = selection.redundant_with
         self.stability_ = selection.stability
         self.ranks_ = selection.ranks
         self.choice_ = selection.choice
+
+
+ALIKE = 0.7  # an absolute correlation from which two features are called alike
+
+
+def in_words(found: Any, names: list[str]) -> list[dict[str, Any]]:
+    """One row per feature, best first; `found` is a fitted Sieve."""
+    n_selected = int(found.support_.sum())
+    by_relevance = places(ranked(found.relevance_)) + 1
+    rows = []
+    for feature in found.order_:
+        twin = int(found.redundant_with_[feature])
+        row = {
+            "feature": names[feature],
+            "rank": int(found.ranking_[feature]),
+            "selected": bool(found.support_[feature]),
+            "score": float(found.scores_[feature]),
+            "relevance": float(found.relevance_[feature]),
+            "redundancy": float(found.redundancy_[feature]),
+            "redundant_with": names[twin] if twin >= 0 else None,
+            "stability": float(found.stability_[feature]),
+        }
+        rows.append({**row, "why": _sentence(row, int(by_relevance[feature]), n_selected)})
+    return rows
+
+
+def _sentence(row: dict[str, Any], by_relevance: int, n_selected: int) -> str:
+    state = f"selected as {_th(row['rank'])} of {n_selected}" if row["selected"] else "not selected"
+    relevant = "most relevant of all" if by_relevance == 1 else f"{_th(by_relevance)} in relevance"
+    if np.isnan(row["redundancy"]):
+        return f"{state}: {relevant}, too little to be compared with the others."
+    often = "" if np.isnan(row["stability"]) else f"; chosen in {row['stability']:.0%} of the bootstraps"
+    alike = "nothing chosen is much like it"
+    if row["redundant_with"] is not None and row["redundancy"] >= ALIKE:
+        alike = f"much like {row['redundant_with']!r}, which is chosen (|correlation| {row['redundancy']:.2f})"
+    return f"{state}: {relevant}{often.replace('%', ' %')}; {alike}."
+
+
+def _th(number: int) -> str:
+    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"

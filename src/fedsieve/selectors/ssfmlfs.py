@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fedsieve.arrays import Bool, Rows
-from fedsieve.protocol import Selection, SSFMLFSPlan
-from fedsieve.protocol.ssfmlfs.talk import GraphSelection
-from fedsieve.selectors.federated_selector import FederatedSelector
+from fedsieve.methods.ssfmlfs import GraphSelection, SSFMLFSMethod
+from fedsieve.selectors.base import FederatedSelector
 
 
 class SSFMLFS(FederatedSelector):
@@ -82,6 +80,8 @@ class SSFMLFS(FederatedSelector):
     (10, 2)
     """
 
+    federated_method = SSFMLFSMethod
+
     def __init__(
         self,
         n_features_to_select: int | None = None,
@@ -125,20 +125,7 @@ class SSFMLFS(FederatedSelector):
         self.selected_distance = selected_distance
         self.max_message_bytes = max_message_bytes
 
-    def _plan(self, features: tuple[str, ...], min_clients: int) -> SSFMLFSPlan:
-        parameters = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in ("nominal", "random_state")
-        }
-        nominal = self._names("nominal", self.nominal, features)
-        return SSFMLFSPlan(features, nominal=nominal, min_clients=min_clients, **parameters)
-
-    def _pool(self, X: Rows, labeled: Bool) -> Rows:  # noqa: ARG002 (the labeled rows are rows of the pool as well)
-        return X
-
-    def _keep(self, selection: Selection) -> None:
-        assert isinstance(selection, GraphSelection)
+    def _keep(self, selection: GraphSelection) -> None:
         self.radius_ = selection.radius
         self.distance_ = selection.distance
         self.selected_distance_ = selection.selected_distance

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError
-from fedsieve.protocol import Ask
-from fedsieve.protocol.messages import Reply
+from fedsieve.messages import Reply
+from fedsieve.protocol import Question
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.exchange import Answer, Exchange
 
@@ -27,36 +27,36 @@ class Checkpointed:
         self._number = 0
         self.n_repeated = 0
 
-    def __call__(self, ask: Ask) -> Mapping[str, Answer]:
+    def __call__(self, question: Question) -> Mapping[str, Answer]:
         """The answers to a question, kept or fresh."""
         self._number += 1
-        question = _fingerprint(ask)
+        asked = _fingerprint(question)
         kept = self._run.kept(self._number)
         if kept is not None:
             self.n_repeated += 1
-            return _unpack(kept, question, self._run.id)
-        answers = self._exchange(ask)
-        self._run.keep(self._number, _pack(answers, question))
+            return _unpack(kept, asked, self._run.id)
+        answers = self._exchange(question)
+        self._run.keep(self._number, _pack(answers, asked))
         return answers
 
 
-def _fingerprint(ask: Ask) -> str:
-    head = json.dumps([ask.round, list(ask.clients)]).encode()
-    return hashlib.sha256(head + encode(ask.request)).hexdigest()
+def _fingerprint(question: Question) -> str:
+    head = json.dumps([question.round, list(question.clients)]).encode()
+    return hashlib.sha256(head + encode(question.request)).hexdigest()
 
 
-def _pack(answers: Mapping[str, Answer], question: str) -> bytes:
+def _pack(answers: Mapping[str, Answer], asked: str) -> bytes:
     replies = {name: encode(answer.reply) for name, answer in answers.items()}
     entries = [[name, len(replies[name]), answer.n_bytes] for name, answer in answers.items()]
-    header = json.dumps({"question": question, "answers": entries}).encode()
+    header = json.dumps({"question": asked, "answers": entries}).encode()
     return b"".join([LENGTH.pack(len(header)), header, *replies.values()])
 
 
-def _unpack(content: bytes, question: str, run: str) -> dict[str, Answer]:
+def _unpack(content: bytes, asked: str, run: str) -> dict[str, Answer]:
     (n_header,) = LENGTH.unpack_from(content)
     place = LENGTH.size + n_header
     header = json.loads(content[LENGTH.size : place])
-    if header["question"] != question:
+    if header["question"] != asked:
         raise DataError(
             f"run {run}: what was asked before does not fit the agreement and labeled rows of now. "
             "Start a new run instead of resuming this one."

@@ -9,29 +9,33 @@ import hashlib
 import json
 import math
 import struct
+from collections import ChainMap
+from functools import cache
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from fedsieve.errors import CodecError
-from fedsieve.protocol.messages import MESSAGES, PARTS, Message
+from fedsieve.messages import PARTS, REPLIES, REQUESTS, Reply, Request
 
-MAGIC = b"FSV1"
+Message: TypeAlias = Request | Reply
+
+MAGIC = b"FSV2"
 LENGTH = struct.Struct("<I")
 DIGEST = hashlib.sha256().digest_size
 MAX_HEADER = 1 << 25  # bytes: names of a million features; JSON grows twentyfold when it is read
 MAX_AXES = 3
 
-_TYPES: dict[str, Any] = {kind.__name__: kind for kind in (*MESSAGES, *PARTS)}
-_MESSAGES = {kind.__name__ for kind in MESSAGES}
+_MESSAGES: ChainMap[str, Any] = ChainMap(REQUESTS, REPLIES)
+_TYPES: ChainMap[str, Any] = ChainMap(REQUESTS, REPLIES, PARTS)
 _DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
 
 
 def encode(message: Message) -> bytes:
     """The bytes of a message.
 
-    >>> from fedsieve.protocol.messages import Refusal
+    >>> from fedsieve.messages import Refusal
     >>> decode(encode(Refusal("no rows today"))).reason
     'no rows today'
     """
@@ -100,11 +104,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _unpack(content: Any, reader: "_Reader") -> Any:
     """A message or part from its header; every field must be there, nothing else, each of its type."""
     kind = _TYPES[content["kind"]]
-    hints, given = get_type_hints(kind), content["fields"]
+    hints, given = _hints(kind), content["fields"]
     names = [field.name for field in dataclasses.fields(kind)]
     if set(given) != set(names) or set(content) != {"kind", "fields"}:
         raise ValueError(f"{content['kind']} has the fields {sorted(given)}; expected {sorted(names)}")
     return kind(**{name: _value(given[name], hints[name], reader) for name in names})
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _value(content: Any, hint: Any, reader: "_Reader") -> Any:

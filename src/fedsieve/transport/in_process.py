@@ -1,30 +1,42 @@
-"""A federation inside one process: every client is an object here; messages are counted as if they traveled."""
+"""A federation inside one process: every client is an endpoint here, and messages are bytes as on a network."""
 
 from collections.abc import Callable, Mapping
 
-from fedsieve.protocol import Ask, Client, Labeled, Plan, Site
-from fedsieve.protocol.limits import check_message
-from fedsieve.transport.codec import encoded_size
-from fedsieve.transport.exchange import Answer, Outcome, drive
+from fedsieve.errors import CodecError
+from fedsieve.messages import Reply
+from fedsieve.privacy import LIBRARY, Policy
+from fedsieve.protocol import Labeled, Method, Question
+from fedsieve.protocol.outcome import Outcome
+from fedsieve.tables import Table
+from fedsieve.transport.codec import decode, encode
+from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.exchange import Answer, drive
 
 
 def select(
-    plan: Plan,
+    method: Method,
     labeled: Labeled,
-    sites: Mapping[str, Site],
-    watch: Callable[[Ask], None] | None = None,
+    tables: Mapping[str, Table],
+    watch: Callable[[Question], None] | None = None,
+    *,
+    policy: Policy = LIBRARY,
 ) -> Outcome:
     """Run the selection with all sites in this process; `watch` is told of every question before it is asked."""
-    clients = {name: Client(site) for name, site in sites.items()}
+    endpoints = {
+        name: Endpoint.of_table(table, method, policy, Bare(), TransientState()) for name, table in tables.items()
+    }
 
-    def exchange(ask: Ask) -> dict[str, Answer]:
+    def exchange(question: Question) -> dict[str, Answer]:
         if watch is not None:
-            watch(ask)
-        answers = {}
-        for name in ask.clients:
-            reply = clients[name].answer(ask.request)
-            answers[name] = Answer(reply, encoded_size(reply))
-            check_message(plan, name, type(reply).__name__, answers[name].n_bytes)
+            watch(question)
+        data, answers = encode(question.request), {}
+        for name in question.clients:
+            payload = endpoints[name].answer(data)
+            reply = decode(payload)
+            if not isinstance(reply, Reply):
+                raise CodecError(f"client {name!r} answered with {type(reply).__name__}, no reply.")
+            method.check_message_size(name, type(reply).__name__, len(payload))
+            answers[name] = Answer(reply, len(payload))
         return answers
 
-    return drive(plan, labeled, tuple(clients), exchange)
+    return drive(method, labeled, tuple(endpoints), exchange)

@@ -1,4 +1,4 @@
-"""Whoever reaches the engine's control interface can send any app; sites run none but ours."""
+"""A server that is not honest: it sends another app, or asks for more than was agreed on; sites do neither."""
 
 import json
 import time
@@ -55,16 +55,49 @@ def foreign_app(folder, mark):
     return folder
 
 
-def test_an_app_that_is_not_ours_is_not_run_at_any_site(tmp_path):
+CURIOUS = """
+import os
+
+if os.environ.get("FEDSIEVE_FEDERATION"):  # in the server's own processes
+    import numpy as np
+    from fedsieve import messages as m
+    from fedsieve.methods import SSFMLFSMethod
+
+    def run(self, labeled, cohort):
+        relation = m.Relation(self.columns, m.Scaling(None, None), np.ones(len(self.features)), "distance")
+        yield from cohort.each(m.AskRelations(relation))
+
+    SSFMLFSMethod.run = run
+"""
+
+
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory):
+    """Two honest sites, and a server whose installed package was changed to ask for relation matrices."""
+    place = tmp_path_factory.mktemp("foreign")
+    (place / "sitecustomize.py").write_text(CURIOUS)
+    with running(place / "fed", "siteA,siteB", server_env={"PYTHONPATH": str(place)}) as consortium:
+        yield consortium
+
+
+def test_an_app_that_is_not_ours_is_not_run_at_any_site(consortium, tmp_path):
     mark, replies = tmp_path / "ran", tmp_path / "replies.json"
     app = foreign_app(tmp_path / "foreign-app", mark)
-    with running(tmp_path / "fed", "siteA,siteB") as consortium:
-        with Control(ServerFolder(consortium.fed)) as control:
-            control.start(str(replies), app=app)
-        end = time.monotonic() + 120
-        while not replies.exists() and time.monotonic() < end:
-            time.sleep(0.5)
-        errors = json.loads(replies.read_text())
+    with Control(ServerFolder(consortium.fed)) as control:
+        control.start(str(replies), app=app)
+    end = time.monotonic() + 120
+    while not replies.exists() and time.monotonic() < end:
+        time.sleep(0.5)
+    errors = json.loads(replies.read_text())
     assert len(errors) == 2
     assert all("was sent another app than the one of its installed fedsieve" in error for error in errors)
     assert not mark.exists()
+
+
+def test_a_request_outside_the_agreement_is_refused_by_every_site(consortium):
+    run = consortium.run()
+    assert run.command.wait(240) == 2
+    refused = {event["site"]: event["reason"] for event in run.folder.events() if event["event"] == "refused"}
+    said = "was asked AskRelations, which was not agreed on; agreed: AskRanges, AskMoments, AskPairSums."
+    assert refused == {"siteA": said, "siteB": said}
+    assert run.folder.result() is None

@@ -27,7 +27,7 @@ def consortium(tmp_path_factory):
 def nodes(consortium):
     """The states of all registered nodes by site; the number of all nodes that the engine lists besides."""
     with Control(ServerFolder(consortium.fed)) as control:
-        return control.nodes(), len(control._listed())
+        return control.nodes(), len(control.listed())
 
 
 def online(consortium):

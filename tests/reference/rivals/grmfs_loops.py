@@ -128,31 +128,29 @@ def dependency(R: Matrix, different: Sequence[Sequence[int]], n_neighbors: int) 
 
 def edge_weights(relations: Sequence[Matrix], D: Matrix) -> Matrix:
     """Edg(i, j) = I(f_i f_j; D) + I(f_j; D | f_i) - I(f_i; f_j), to 10 decimals; the diagonal is 0."""
-    n = len(D)
-    E = []
-    for a, P in enumerate(relations):
-        row = []
-        for b, Q in enumerate(relations):
-            association = interaction = redundancy = 0.0
-            for x in range(n):
-                p, q, pq, d, pd, pqd = (
-                    sum(P[x]),
-                    sum(Q[x]),
-                    _common(P[x], Q[x]),
-                    sum(D[x]),
-                    _common(P[x], D[x]),
-                    _common(P[x], Q[x], D[x]),
-                )
-                association -= math.log2(pq * d / (n * pqd)) / n
-                interaction -= math.log2(pq * pd / (pqd * p)) / n
-                redundancy -= math.log2(p * q / (n * pq)) / n
-            row.append(0.0 if a == b else round(association + interaction - redundancy, 10))
-        E.append(row)
+    n, n_features = len(D), len(relations)
+    label_size = [sum(row) for row in D]
+    size = [[sum(row) for row in R] for R in relations]
+    with_labels = [[sum(_common(row, D[x])) for x, row in enumerate(R)] for R in relations]
+    E = [[0.0] * n_features for _ in relations]
+    for a in range(n_features):
+        for b in range(a + 1, n_features):
+            common = [_common(p, q) for p, q in zip(relations[a], relations[b], strict=True)]
+            both = [sum(row) for row in common]
+            all_three = [sum(_common(row, D[x])) for x, row in enumerate(common)]
+            for i, j in ((a, b), (b, a)):
+                association = interaction = redundancy = 0.0
+                for x in range(n):
+                    association -= math.log2(both[x] * label_size[x] / (n * all_three[x])) / n
+                    interaction -= math.log2(both[x] * with_labels[i][x] / (all_three[x] * size[i][x])) / n
+                    redundancy -= math.log2(size[i][x] * size[j][x] / (n * both[x])) / n
+                E[i][j] = round(association + interaction - redundancy, 10)
     return E
 
 
-def _common(*rows: Sequence[float]) -> float:
-    return sum(min(values) for values in zip(*rows, strict=True))
+def _common(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """The smaller of the two degrees, for each row."""
+    return [u if u < v else v for u, v in zip(a, b, strict=True)]
 
 
 def adjacency(E: Matrix) -> Matrix:

@@ -14,15 +14,18 @@ def order(X: ArrayLike, Y: ArrayLike, n_neighbors: int = 5, gain: float = 1e-3) 
     n_features = len(rows[0])
     different = different_rows(labels)
     chosen: list[int] = []
-    now = dependency(rows, different, n_neighbors, chosen)
+    so_far = nothing_apart(different)
+    now = dependency(so_far, n_neighbors)
     while len(chosen) < n_features:
-        then = {f: dependency(rows, different, n_neighbors, [*chosen, f]) for f in range(n_features) if f not in chosen}
+        left = [f for f in range(n_features) if f not in chosen]
+        then = {f: dependency(apart(rows, different, f, so_far), n_neighbors) for f in left}
         f = best(list(then), then)
         if then[f] - now < gain - 1e-10:
             break
         chosen.append(f)
-        now = then[f]
-    alone = descending([dependency(rows, different, n_neighbors, [f]) for f in range(n_features)])
+        so_far, now = apart(rows, different, f, so_far), then[f]
+    single = [apart(rows, different, f, nothing_apart(different)) for f in range(n_features)]
+    alone = descending([dependency(distances, n_neighbors) for distances in single])
     return chosen + [f for f in alone if f not in chosen]
 
 
@@ -40,15 +43,25 @@ def different_rows(labels: Sequence[Sequence[int]]) -> list[list[int]]:
     return sets
 
 
-def relation(a: Sequence[float], b: Sequence[float], chosen: Sequence[int]) -> float:
-    """R_B = 1 - the largest difference in the chosen features, at least 0; 1 if none is chosen."""
-    return max(0.0, 1 - max((abs(a[f] - b[f]) for f in chosen), default=0.0))
+def nothing_apart(different: Sequence[Sequence[int]]) -> list[list[float]]:
+    """1 - R_B of each row and each row of its Diff(i), where B is empty."""
+    return [[0.0] * len(others) for others in different]
 
 
-def dependency(rows: Rows, different: Sequence[Sequence[int]], n_neighbors: int, chosen: Sequence[int]) -> float:
+def apart(
+    rows: Rows, different: Sequence[Sequence[int]], f: int, so_far: Sequence[Sequence[float]]
+) -> list[list[float]]:
+    """1 - R_B, at most 1, with f in B: the largest difference, that of f or the one so far."""
+    return [
+        [min(1.0, max(before, abs(rows[i][f] - rows[j][f]))) for j, before in zip(others, so_far[i], strict=True)]
+        for i, others in enumerate(different)
+    ]
+
+
+def dependency(distances: Sequence[Sequence[float]], n_neighbors: int) -> float:
     """gamma_B: mean over the rows of 1 - R_B to the n_neighbors most related rows of Diff(i); 1 if Diff(i) is empty."""
     total = 0.0
-    for i, others in enumerate(different):
-        related = sorted((relation(rows[i], rows[j], chosen) for j in others), reverse=True)[:n_neighbors]
-        total += sum(1 - r for r in related) / len(related) if related else 1.0
-    return total / len(rows)
+    for own in distances:
+        nearest = sorted(own)[:n_neighbors]
+        total += sum(nearest) / len(nearest) if nearest else 1.0
+    return total / len(distances)

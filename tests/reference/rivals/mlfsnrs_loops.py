@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from .basics import entropy
-from .neighborhoods import Rows, label_rows, margin_radius, neighbors, scaled_rows
+from .neighborhoods import Rows, all_neighbors, label_rows, margin_radius, scaled_rows
 from .rounding import best, descending
 
 
@@ -19,14 +19,16 @@ def order(X: ArrayLike, Y: ArrayLike, keep: float = 1.0, gain: float = 0.0) -> l
     candidates = by_fisher[: max(1, math.ceil(keep * n_features - 1e-9))]
     radius = margin_radius(rows, labels)
     chosen: list[int] = []
-    now = dependency(rows, labels, radius, chosen)
+    near = all_neighbors(rows, chosen, radius)
+    now = dependency(near, labels)
     while len(chosen) < len(candidates):
-        then = {f: dependency(rows, labels, radius, [*chosen, f]) for f in candidates if f not in chosen}
+        left = [f for f in candidates if f not in chosen]
+        then = {f: dependency(all_neighbors(rows, [*chosen, f], radius, near), labels) for f in left}
         f = best(list(then), then, fisher)
         if then[f] - now <= gain + 1e-10:
             break
         chosen.append(f)
-        now = then[f]
+        near, now = all_neighbors(rows, chosen, radius, near), then[f]
     return chosen + [f for f in by_fisher if f not in chosen]
 
 
@@ -65,13 +67,12 @@ def _information(a: Sequence[int], b: Sequence[int]) -> float:
     return entropy(a) + entropy(b) - entropy(a, b)
 
 
-def dependency(rows: Rows, labels: Sequence[Sequence[int]], radius: Sequence[float], chosen: Sequence[int]) -> float:
+def dependency(near: Sequence[Sequence[int]], labels: Sequence[Sequence[int]]) -> float:
     """gamma_B: share of pairs (row, label) where all neighbors of the row have the row's value of the label."""
-    n_samples, n_labels = len(rows), len(labels[0])
+    n_samples, n_labels = len(labels), len(labels[0])
     pure = 0
     for i in range(n_samples):
-        near = neighbors(rows, i, chosen, radius[i])
         for t in range(n_labels):
-            if all(labels[j][t] == labels[i][t] for j in near):
+            if all(labels[j][t] == labels[i][t] for j in near[i]):
                 pure += 1
     return pure / (n_samples * n_labels)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from .basics import pearson
-from .neighborhoods import Rows, carries_all, label_rows, neighbors, scaled_rows
+from .neighborhoods import Rows, all_neighbors, carries_all, label_rows, scaled_rows
 from .rounding import best, descending
 
 
@@ -18,31 +18,33 @@ def order(X: ArrayLike, Y: ArrayLike, radius: float = 0.15, gain: float = 1e-3) 
     rows, labels = scaled_rows(X), label_rows(Y)
     n_features = len(rows[0])
     correlation = correlations(rows, labels)
+    radii = [radius] * len(rows)
     chosen: list[int] = []
-    now_hard, _ = gamma(rows, labels, radius, chosen)
+    near = all_neighbors(rows, chosen, radii)
+    now_hard, _ = gamma(near, labels)
     while len(chosen) < n_features:
-        then = {f: gamma(rows, labels, radius, [*chosen, f]) for f in range(n_features) if f not in chosen}
+        left = [f for f in range(n_features) if f not in chosen]
+        then = {f: gamma(all_neighbors(rows, [*chosen, f], radii, near), labels) for f in left}
         hard = {f: pair[0] for f, pair in then.items()}
         soft = {f: pair[1] for f, pair in then.items()}
         f = best(list(then), hard, soft, correlation)
         if hard[f] - now_hard < gain - 1e-10:
             break
         chosen.append(f)
-        now_hard = hard[f]
-    alone = [gamma(rows, labels, radius, [f]) for f in range(n_features)]
+        near, now_hard = all_neighbors(rows, chosen, radii, near), hard[f]
+    alone = [gamma(all_neighbors(rows, [f], radii), labels) for f in range(n_features)]
     rest = descending([pair[0] for pair in alone], [pair[1] for pair in alone], correlation)
     return chosen + [f for f in rest if f not in chosen]
 
 
-def gamma(rows: Rows, labels: Sequence[Sequence[int]], radius: float, chosen: Sequence[int]) -> tuple[float, float]:
+def gamma(near: Sequence[Sequence[int]], labels: Sequence[Sequence[int]]) -> tuple[float, float]:
     """Share of rows with consistent neighbors only, and mean share of consistent neighbors."""
-    n_samples = len(rows)
+    n_samples = len(labels)
     hard, soft = 0, 0.0
     for i in range(n_samples):
-        near = neighbors(rows, i, chosen, radius)
-        consistent = [j for j in near if carries_all(labels[i], labels[j])]
-        hard += len(consistent) == len(near)
-        soft += len(consistent) / len(near)
+        consistent = [j for j in near[i] if carries_all(labels[i], labels[j])]
+        hard += len(consistent) == len(near[i])
+        soft += len(consistent) / len(near[i])
     return hard / n_samples, soft / n_samples
 
 

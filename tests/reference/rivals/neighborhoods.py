@@ -62,10 +62,23 @@ def _rounded_distance(rows: Rows, i: int, j: int) -> float:
     return round(sum((a - b) ** 2 for a, b in zip(rows[i], rows[j], strict=True)), 10) ** 0.5
 
 
-def neighbors(rows: Rows, i: int, chosen: Sequence[int], radius: float) -> list[int]:
-    """Rows within the radius of row i in the chosen features, i among them; all rows if none is chosen."""
+def neighbors(
+    rows: Rows, i: int, chosen: Sequence[int], radius: float, among: Sequence[int] | None = None
+) -> list[int]:
+    """Rows within the radius of row i in the chosen features, i among them; all rows if none is chosen.
+
+    `among` are the rows within it in some of these features, where they are known: more features bring none nearer.
+    """
     own = [rows[i][f] for f in chosen]
-    return [j for j in range(len(rows)) if distance(own, [rows[j][f] for f in chosen]) <= radius + 1e-9]
+    candidates = range(len(rows)) if among is None else among
+    return [j for j in candidates if distance(own, [rows[j][f] for f in chosen]) <= radius + 1e-9]
+
+
+def all_neighbors(
+    rows: Rows, chosen: Sequence[int], radius: Sequence[float], among: Sequence[Sequence[int]] | None = None
+) -> list[list[int]]:
+    """The neighbors of every row, each with its own radius."""
+    return [neighbors(rows, i, chosen, radius[i], among[i] if among else None) for i in range(len(rows))]
 
 
 def carries_all(own: Sequence[int], other: Sequence[int]) -> bool:

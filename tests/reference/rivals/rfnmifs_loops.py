@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike
 
 from .neighborhoods import (
     Rows,
+    all_neighbors,
     carries_all,
     hits,
     label_rows,
     margin_radius,
     misses,
     nearest,
-    neighbors,
     scaled_rows,
 )
 from .rounding import best, descending, rounded
@@ -24,16 +24,18 @@ def order(X: ArrayLike, Y: ArrayLike, n_neighbors: int = 5, gain: float = 1e-4) 
     rows, labels = scaled_rows(X), label_rows(Y)
     weights = relief_weights(rows, labels, n_neighbors)
     kept = [f for f, weight in enumerate(rounded(weights)) if weight > 0]
-    radius = margin_radius(rows, labels)
+    radius, alike = margin_radius(rows, labels), alike_rows(labels)
     chosen: list[int] = []
-    now = information(rows, labels, radius, chosen)
+    near = all_neighbors(rows, chosen, radius)
+    now = information(near, alike)
     while len(chosen) < len(kept):
-        then = {f: information(rows, labels, radius, [*chosen, f]) for f in kept if f not in chosen}
+        left = [f for f in kept if f not in chosen]
+        then = {f: information(all_neighbors(rows, [*chosen, f], radius, near), alike) for f in left}
         f = best(list(then), then, weights)
         if then[f] - now <= gain + 1e-10:
             break
         chosen.append(f)
-        now = then[f]
+        near, now = all_neighbors(rows, chosen, radius, near), then[f]
     return chosen + [f for f in descending(weights) if f not in chosen]
 
 
@@ -70,13 +72,20 @@ def jaccard(a: Sequence[int], b: Sequence[int]) -> float:
     return both / either if either else 1.0
 
 
-def information(rows: Rows, labels: Sequence[Sequence[int]], radius: Sequence[float], chosen: Sequence[int]) -> float:
-    """NMI(B; Y) = -(1/n) sum_i log2(|n_B(x_i)| |D(x_i)| / (n |n_B(x_i) and D(x_i)|))."""
-    n_samples = len(rows)
+def alike_rows(labels: Sequence[Sequence[int]]) -> list[set[int]]:
+    """D(x_i): the rows that carry every label of row i.
+
+    >>> alike_rows([[1, 0], [1, 1], [0, 0]])
+    [{0, 1}, {1}, {0, 1, 2}]
+    """
+    return [{j for j, other in enumerate(labels) if carries_all(own, other)} for own in labels]
+
+
+def information(near: Sequence[Sequence[int]], alike: Sequence[set[int]]) -> float:
+    """NMI(B; Y) = -(1/n) sum_i log2(|n_B(x_i)| |D(x_i)| / (n |n_B(x_i) and D(x_i)|)), near and alike per row."""
+    n_samples = len(near)
     total = 0.0
-    for i in range(n_samples):
-        near = neighbors(rows, i, chosen, radius[i])
-        alike = [j for j in range(n_samples) if carries_all(labels[i], labels[j])]
-        both = [j for j in near if j in alike]
-        total -= math.log2(len(near) * len(alike) / (n_samples * len(both)))
+    for own, carrying in zip(near, alike, strict=True):
+        both = [j for j in own if j in carrying]
+        total -= math.log2(len(own) * len(carrying) / (n_samples * len(both)))
     return total / n_samples

@@ -16,6 +16,7 @@ from . import (
     mlnrs_loops,
     rfnmifs_loops,
 )
+from .neighborhoods import all_neighbors
 
 
 def columns(*values):
@@ -106,16 +107,18 @@ def test_rfnmifs_weights_and_information():
     X, Y = columns(B, A), columns(A)
     rows, labels = X.tolist(), Y.astype(int).tolist()
     assert rfnmifs_loops.relief_weights(rows, labels) == pytest.approx([-0.5, 1])
-    assert rfnmifs_loops.information(rows, labels, [0, 0, 0, 0], [1]) == pytest.approx(0.5)
-    assert rfnmifs_loops.information(rows, labels, [0, 0, 0, 0], []) == 0
+    alike = rfnmifs_loops.alike_rows(labels)
+    assert rfnmifs_loops.information(all_neighbors(rows, [1], [0, 0, 0, 0]), alike) == pytest.approx(0.5)
+    assert rfnmifs_loops.information(all_neighbors(rows, [], [0, 0, 0, 0]), alike) == 0
     assert rfnmifs_loops.order(X, Y) == [1, 0]
 
 
 def test_mlfsnrs_fisher_score_and_dependency():
     rows, labels = [[0.0], [0.5], [0.5], [1.0]], [[0], [0], [1], [1]]
     assert mlfsnrs_loops.fisher_scores(rows, labels) == pytest.approx([0.25 / 0.25])
-    assert mlfsnrs_loops.dependency(rows, labels, [0, 0, 0, 0], [0]) == 1 / 2
-    assert mlfsnrs_loops.dependency(rows, [[0, 1], [0, 1], [1, 1], [1, 1]], [0, 0, 0, 0], []) == 1 / 2
+    assert mlfsnrs_loops.dependency(all_neighbors(rows, [0], [0, 0, 0, 0]), labels) == 1 / 2
+    everybody = all_neighbors(rows, [], [0, 0, 0, 0])
+    assert mlfsnrs_loops.dependency(everybody, [[0, 1], [0, 1], [1, 1], [1, 1]]) == 1 / 2
     assert mlfsnrs_loops.order(columns(B, A), columns(A)) == [1, 0]
 
 
@@ -129,8 +132,9 @@ def test_mlnrs_stop():
     # no feature alone purifies the neighbors of rows 0 and 1, but f1 and f2 do together
     X = columns([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1])
     Y = columns([1, 1, 0, 0, 0, 0])
-    assert mlnrs_loops.gamma(X.tolist(), Y.tolist(), 0.15, []) == pytest.approx((4 / 6, (4 + 2 * 2 / 6) / 6))
-    assert mlnrs_loops.gamma(X.tolist(), Y.tolist(), 0.15, [2]) == pytest.approx((4 / 6, (4 + 2 * 2 / 3) / 6))
+    everybody, near = (all_neighbors(X.tolist(), chosen, [0.15] * 6) for chosen in ([], [2]))
+    assert mlnrs_loops.gamma(everybody, Y.tolist()) == pytest.approx((4 / 6, (4 + 2 * 2 / 6) / 6))
+    assert mlnrs_loops.gamma(near, Y.tolist()) == pytest.approx((4 / 6, (4 + 2 * 2 / 3) / 6))
     assert mlnrs_loops.order(X, Y) == [2, 0, 1]
 
 
@@ -139,8 +143,11 @@ def test_mlfrs_dependency(n_neighbors, expected):
     X, Y = columns(B, A), columns(A)
     different = mlfrs_loops.different_rows(Y.tolist())
     assert different == [[2, 3], [2, 3], [0, 1], [0, 1]]
-    assert mlfrs_loops.dependency(X.tolist(), different, n_neighbors, [0]) == expected
-    assert mlfrs_loops.dependency(X.tolist(), different, n_neighbors, [1]) == 1
+    start = mlfrs_loops.nothing_apart(different)
+    first, second = (mlfrs_loops.apart(X.tolist(), different, f, start) for f in (0, 1))
+    assert mlfrs_loops.dependency(first, n_neighbors) == expected
+    assert mlfrs_loops.dependency(second, n_neighbors) == 1
+    assert mlfrs_loops.apart(X.tolist(), different, 0, second) == second  # the largest difference counts
     assert mlfrs_loops.order(X, Y, n_neighbors=n_neighbors) == [1, 0]
 
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.transport.flower import grid_exchange

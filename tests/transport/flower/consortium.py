@@ -10,20 +10,20 @@ from flwr.app import Error, Message
 
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
-from fedsieve.deployment.agreement_text import agreement_text
+from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, new_run
-from fedsieve.protocol import SERVER, Labeled, Plan, Site
-from fedsieve.protocol import messages as m
+from fedsieve.protocol import SERVER, Labeled, Method
+from fedsieve.selection_file import selection_record
+from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.envelope import Envelope, seal, unseal
 from fedsieve.transport.flower.client_app import app as client_app
-from fedsieve.transport.flower.grid_exchange import Post, post_for
+from fedsieve.transport.flower.contents import STEP, unwrap, wrap
+from fedsieve.transport.flower.grid_exchange import ServerLink, link_for
 from fedsieve.transport.flower.local_grid import LocalGrid, Node, site_node
-from fedsieve.transport.flower.parcels import STEP, unwrap, wrap
-from fedsieve.transport.flower.server_app import conduct
-from fedsieve.transport.record import selection_record
+from fedsieve.transport.flower.server_app import lead_run
 from strategies import Federation
 
 LABELS = ["y0", "y1", "y2", "y3"]
@@ -40,17 +40,18 @@ class Consortium:
     labels: dict[str, Float] = field(default_factory=dict)  # per site, where sites hold labels
 
     @property
-    def plan(self) -> Plan:
-        return self.folder.agreement().plan
+    def plan(self) -> Method:
+        return self.folder.agreement().method
 
-    def site(self, name: str) -> Site:
+    def site(self, name: str) -> ArrayTable:
         """A site as an object of this process."""
         labels = (tuple(LABELS), self.labels[name]) if self.labels else ()
-        return Site(self.case.features, self.case.clients[name], *labels)
+        return ArrayTable(self.case.features, self.case.clients[name], *labels)
 
-    def agree(self, **sections: Any) -> None:
+    def agree(self, method: str = "SSFMLFS", **sections: Any) -> None:
         """Write the same agreement for all, and everybody's rows."""
-        text = agreement_text("fed", ADDRESS, list(self.case.clients), list(self.case.features), LABELS, **sections)
+        columns = (list(self.case.features), LABELS)
+        text = agreement_text("fed", ADDRESS, list(self.case.clients), *columns, method=method, **sections)
         for path in (self.folder.path, *(self.folder.site(name).path for name in self.case.clients)):
             (path / AGREEMENT).write_text(text, encoding="utf-8")
         self.folder.write_labeled(self.case.X, self.case.Y.astype(float))
@@ -67,7 +68,7 @@ class Consortium:
     def lead(self, run: RunFolder | None = None, grid: LocalGrid | None = None) -> RunFolder:
         """A run with all sites, to its end."""
         run = run or self.start()
-        conduct(grid or self.grid(), self.folder, run)
+        lead_run(grid or self.grid(), self.folder, run)
         return run
 
     def start(self) -> RunFolder:
@@ -79,9 +80,9 @@ class Consortium:
         outcome = in_process.select(self.plan, Labeled(self.case.X, self.case.Y.astype(float)), sites)
         return json.loads(json.dumps(selection_record(self.plan, outcome, LABELS)))
 
-    def post(self, run: str, tell: Callable[..., None] = lambda *_, **__: None) -> Post:
+    def post(self, run: str, tell: Callable[..., None] = lambda *_, **__: None) -> ServerLink:
         """The server's side without a server: for requests that no honest server makes."""
-        post = post_for(self.grid(), self.folder, run, tell)
+        post = link_for(self.grid(), self.folder, run, tell)
         post.nodes = {name: number for number, name in enumerate(self.nodes, 1)}
         return post
 
@@ -156,7 +157,7 @@ def changed(**fields: Any) -> Callable[[bytes], bytes]:
     """A change of fields of a reply, encoded anew with the right checksum."""
 
     def change(payload: bytes) -> bytes:
-        reply: m.Message = decode(payload)
+        reply = decode(payload)
         return encode(dataclasses.replace(reply, **{name: value(reply) for name, value in fields.items()}))
 
     return change

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from flwr.app import Message
 
+from fedsieve import messages as m
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.keys import new_key
-from fedsieve.protocol import messages as m
 from fedsieve.transport.codec import DIGEST, LENGTH, MAGIC, encode
+from fedsieve.transport.flower.contents import RESULT, STEP, unwrap, wrap
 from fedsieve.transport.flower.local_grid import LocalGrid
-from fedsieve.transport.flower.parcels import RESULT, STEP, unwrap, wrap
 from transport.flower.consortium import changed, forge, lie, refusals, sabotage
 from transport.mutations import sealed
 
@@ -53,8 +53,8 @@ def first(name, value):
 
 
 LIES = {
-    "another version": (lambda payload: sealed(b"FSV9" + payload[4:-DIGEST]), "no message of version FSV1"),
-    "nothing": (lambda _: b"", "no message of version FSV1"),
+    "another version": (lambda payload: sealed(b"FSV9" + payload[4:-DIGEST]), "no message of version FSV2"),
+    "nothing": (lambda _: b"", "no message of version FSV2"),
     "cut": (lambda payload: payload[:-1], "does not match its SHA-256"),
     "an unknown field": (lambda payload: header(payload, one_more_field), "diagnosis"),
     "2 GB claimed": (lambda payload: header(payload, two_gigabytes), f"an array of {2**31} bytes where"),

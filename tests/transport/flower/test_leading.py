@@ -4,11 +4,12 @@ import pytest
 
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.keys import new_key, write_private_key
+from fedsieve.transport.flower.contents import RESULT
 from fedsieve.transport.flower.grid_exchange import introduce
 from fedsieve.transport.flower.local_grid import LocalGrid
-from fedsieve.transport.flower.server_app import conduct
+from fedsieve.transport.flower.server_app import lead_run
 from protocol.federation import WIRES
-from transport.flower.consortium import refusals, sabotage
+from transport.flower.consortium import is_silent, refusals, sabotage
 
 
 def unregister(consortium, site):
@@ -87,7 +88,7 @@ def two_leaders(consortium):
 
     def second(message, honest):
         leader, events = run.leader(), len(run.events())
-        conduct(consortium.grid(), consortium.folder, run)
+        lead_run(consortium.grid(), consortium.folder, run)
         seen.append((leader, run.leader(), run.failure(), [event["event"] for event in run.events()[events:]]))
         return honest(message)
 
@@ -140,17 +141,41 @@ def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium, wire):
     assert len(asked) == all_asked - n_kept
 
 
-def test_a_run_that_died_before_delivery_delivers_when_it_is_led_again(consortium, monkeypatch):
-    run = consortium.start()
+def test_after_a_death_silent_sites_have_more_time_in_the_first_round(consortium):
+    honest, run = consortium.nodes["site-1"], consortium.start()
 
-    def death(*_):
+    def death(_message, _honest):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr("fedsieve.transport.flower.server_app._deliver", death)
-        with pytest.raises(KeyboardInterrupt):
-            consortium.lead(run)
+    sabotage(consortium, "site-1", "AskMoments", death)
+    with pytest.raises(KeyboardInterrupt):
+        consortium.lead(run)
+    consortium.nodes["site-1"] = honest
+    sabotage(consortium, "site-1", "AskMoments", is_silent)
+    sabotage(consortium, "site-2", "AskPairSums", is_silent)
+    consortium.lead(run)
+    assert [event["reason"] for event in refusals(run)] == [
+        "did not answer within 390 s.",
+        "did not answer within 300 s.",
+    ]
+
+
+class DiesBeforeDelivery(LocalGrid):
+    """An engine whose server's process ends when it is to send the result."""
+
+    def push_messages(self, messages):
+        messages = list(messages)
+        if any(message.metadata.message_type == RESULT for message in messages):
+            raise KeyboardInterrupt
+        return super().push_messages(messages)
+
+
+def test_a_run_that_died_before_delivery_delivers_when_it_is_led_again(consortium):
+    run = consortium.start()
+    with pytest.raises(KeyboardInterrupt):
+        consortium.lead(run, consortium.grid(DiesBeforeDelivery))
     before = run.result()
+    assert not [site for site in consortium.case.clients if consortium.folder.site(site).results.exists()]
     consortium.lead(run)
     assert run.result()["federation"].pop("rounds_from_checkpoint") == 3
     assert before["scores"] == run.result()["scores"]

@@ -9,8 +9,8 @@ from flwr.app import Context, RecordDict
 from fedsieve.deployment.folders import write_json
 from fedsieve.errors import DataError
 from fedsieve.transport.flower import server_app
+from fedsieve.transport.flower.contents import RESULT, STEP
 from fedsieve.transport.flower.local_grid import LocalGrid
-from fedsieve.transport.flower.parcels import RESULT, STEP
 from protocol.federation import WIRES
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fedsieve.protocol import Ask
-from fedsieve.protocol import messages as m
+from fedsieve import messages as m
+from fedsieve.protocol import Question
 from transport.flower.consortium import changed, lie, sabotage
 
 QUICK = {"n_trees": 10, "n_bootstraps": 2}
@@ -41,8 +41,8 @@ def test_a_federations_record_is_that_of_one_process(consortium, sections):
 @pytest.mark.parametrize(
     ("way", "kind", "fields", "said"),
     [
-        ("numbers", "ScaledCovariances", {"mean": lambda r: r.mean + 1}, "sent a mean outside [0, 1]"),
-        ("codes and groups", "ScaledCovariances", {"mean": lambda r: r.mean * 0.99}, "sent a spread that no values in"),
+        ("numbers", "Covariances", {"sums": lambda r: r.sums + r.n_rows}, "sent a mean outside [0, 1]"),
+        ("codes and groups", "Covariances", {"upper": lambda r: r.upper * 0.5}, "sent negative spreads."),
         ("wide", "Projections", {"products": lambda r: -r.products}, "sent products that give a weighted sum a negat"),
         ("wide", "Projections", {"features": lambda r: r.features[::-1]}, "answered for 10 columns, the plan has 10 ("),
     ],
@@ -62,7 +62,7 @@ def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium):
     def death(_message, _honest):
         raise KeyboardInterrupt
 
-    sabotage(consortium, "site-1", "AskScaledCovariances", death)
+    sabotage(consortium, "site-1", "AskCovariances", death)
     run = consortium.start()
     with pytest.raises(KeyboardInterrupt):
         consortium.lead(run)
@@ -73,7 +73,7 @@ def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium):
 
 
 def answers(consortium, request):
-    asked = consortium.post(RUN).ask(Ask(1, tuple(consortium.case.clients), request))
+    asked = consortium.post(RUN).ask(Question(1, tuple(consortium.case.clients), request))
     return {answer.reply.reason if isinstance(answer.reply, m.Refusal) else "" for answer in asked.values()}
 
 
@@ -89,12 +89,21 @@ def asked(consortium):
 
 def test_what_was_agreed_on_is_answered(consortium, asked):
     assert answers(consortium, asked) == {""}
-    assert answers(consortium, m.AskScaledCovariances(asked.columns, asked.scaling)) == {""}
+    assert answers(consortium, m.AskCovariances(asked.columns, asked.scaling)) == {""}
+
+
+def test_of_few_rows_not_even_another_refusal_tells(consortium, asked):
+    """Whether ranges hold a small site's values would tell a server its extremes, one refusal at a time."""
+    consortium.agree(method="Sieve", nominal=["f2"], privacy={"min_rows": 11})
+    for low in (asked.scaling.low, np.where(asked.scaling.low < 0, 0.5, 0)):
+        request = m.AskCovariances(asked.columns, m.Scaling(low, asked.scaling.high))
+        few = consortium.post(RUN).ask(Question(1, ("site-0",), request))["site-0"].reply
+        assert few.reason == "has 10 rows, the agreement asks for 11 (min_rows): sums of few rows hide little."
 
 
 def test_what_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium, asked):
     columns, scaling = asked.columns, asked.scaling
-    agreed = "which was not agreed on; agreed: AskRanges, AskProjections, AskScaledCovariances."
+    agreed = "which was not agreed on; agreed: AskRanges, AskProjections, AskCovariances."
     assert answers(consortium, m.AskMoments(columns, scaling)) == {f"was asked AskMoments, {agreed}"}
     as_numbers = dataclasses.replace(asked, columns=m.Columns(columns.features, (), "error"), weights=np.ones((6, 2)))
     assert answers(consortium, as_numbers) == {

@@ -125,15 +125,22 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
         import json, sys
         import flwr.clientapp
         engine = set(sys.modules)
-        import fedsieve.transport.flower.client_app as own
-        from fedsieve.protocol import messages as m
+        import fedsieve.transport.flower.client_app
+        from pathlib import Path
+        from fedsieve import messages as m
+        from fedsieve.deployment import keys
         from fedsieve.deployment.folders import SiteFolder
-        from fedsieve.transport.envelope import Envelope
-        from fedsieve.transport.codec import encode, decode
+        from fedsieve.transport.codec import decode, encode
+        from fedsieve.transport.envelope import Envelope, seal, unseal
+        from fedsieve.transport.site import JoinedSite
         loaded = set(sys.modules) - engine
-        site = SiteFolder(__import__("pathlib").Path({str(consortium.folder.site("site-0").path)!r}))
-        ask = m.AskRanges(m.Columns(site.agreement().plan.features, (), "error"))
-        reply = decode(own._answer(site, Envelope("r", "a", 1, "server", "site-0", "x", encode(ask))))
+        folder = SiteFolder(Path({str(consortium.folder.site("site-0").path)!r}))
+        agreement = folder.agreement()
+        ask = encode(m.AskRanges(m.Columns(agreement.method.features, (), "error")))
+        operator = keys.read_private_key(Path({str(consortium.folder.server / "operator.key")!r}))
+        letter = seal(Envelope("r", agreement.fingerprint, 1, "server", "site-0", "x", ask), operator)
+        answer = unseal(JoinedSite(folder).answer(letter), {{"site-0": keys.read_public_key(folder.path / "site.pub")}})
+        reply = decode(answer.payload)
         heavy = [name for name in {HEAVY!r} if name in sys.modules]
         screens = [name for name in ("typer", "rich") if name in loaded]
         rooms = sorted({{name.split(".")[1] for name in sys.modules if name.startswith("fedsieve.")}})
@@ -144,7 +151,7 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
     assert (kind, n_rows) == ("Ranges", 10)
     assert heavy == []
     assert screens == []
-    assert not {"cli", "report", "experiments", "methods", "selectors", "learning", "datasets"} & set(rooms)
+    assert not {"cli", "report", "experiments", "catalog", "rivals", "selectors", "learning", "datasets"} & set(rooms)
 
 
 def test_a_servers_process_loads_no_tables_no_estimators_and_no_figures_before_it_is_asked():

@@ -7,14 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from fedsieve import messages as m
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.keys import new_key
-from fedsieve.protocol import Ask
-from fedsieve.protocol import messages as m
-from fedsieve.transport.codec import encode
+from fedsieve.protocol import Question
+from fedsieve.transport import site
+from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.flower import client_app
+from fedsieve.transport.flower.contents import RESULT, STEP
 from fedsieve.transport.flower.local_grid import LocalGrid
-from fedsieve.transport.flower.parcels import RESULT, STEP
+from transport.flower.consortium import request_of
 
 RUN = "20260101-000000-abcdef"
 
@@ -24,12 +26,28 @@ def columns(consortium, *more):
 
 
 def answers(consortium, request, post=None):
-    asked = (post or consortium.post(RUN)).ask(Ask(1, tuple(consortium.case.clients), request))
+    asked = (post or consortium.post(RUN)).ask(Question(1, tuple(consortium.case.clients), request))
     return {answer.reply.reason if isinstance(answer.reply, m.Refusal) else "" for answer in asked.values()}
 
 
 def test_what_was_agreed_on_is_answered(consortium):
     assert answers(consortium, m.AskRanges(columns(consortium))) == {""}
+
+
+def test_every_request_is_one_of_its_kind(consortium):
+    """So that a reply to one never answers another, even of the same words."""
+    about = []
+    for name, node in list(consortium.nodes.items()):
+
+        def heard(message, node=node):
+            about.append(request_of(message, consortium).about)
+            return node(message)
+
+        consortium.nodes[name] = heard
+    post = consortium.post(RUN)
+    for _ in range(2):
+        assert answers(consortium, m.AskRanges(columns(consortium)), post) == {""}
+    assert len(about) == len(set(about)) == 6
 
 
 def test_a_request_that_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium):
@@ -61,7 +79,7 @@ def test_a_site_whose_agreement_changed_since_it_consented_answers_nothing(conso
 
 def test_another_operators_request_is_not_answered(consortium):
     post = consortium.post(RUN)
-    post.key = new_key()
+    post.operator.key = new_key()
     (said,) = answers(consortium, m.AskRanges(columns(consortium)), post)
     assert said == "its process failed (the engine's code 2)."
 
@@ -69,7 +87,7 @@ def test_another_operators_request_is_not_answered(consortium):
 def test_a_request_for_another_site_is_refused(consortium):
     post = consortium.post(RUN)
     post.grid = LocalGrid({1: consortium.nodes["site-1"]})
-    (reply,) = post.ask(Ask(1, ("site-0",), m.AskRanges(columns(consortium)))).values()
+    (reply,) = post.ask(Question(1, ("site-0",), m.AskRanges(columns(consortium)))).values()
     assert "signed as 'site-1', but its key is registered for 'site-0'" in reply.reply.reason
     log = (consortium.folder.site("site-1").path / "fedsieve.log").read_text()
     assert "refused: is addressed to 'site-0', not to 'site-1'." in log
@@ -78,9 +96,10 @@ def test_a_request_for_another_site_is_refused(consortium):
 @pytest.mark.parametrize("payload", [b"", b"garbage", encode(m.Refusal("a reply"))])
 def test_what_is_no_request_is_refused(consortium, payload):
     post = consortium.post(RUN)
-    for envelope in post.send(STEP, 1, post.nodes, payload).values():
-        assert envelope.payload.startswith(b"FSV1")
-        assert b"Refusal" in envelope.payload
+    answered = post.send(STEP, 1, post.nodes, payload)
+    assert list(answered) == list(consortium.case.clients)
+    for envelope in answered.values():
+        assert isinstance(decode(envelope.payload), m.Refusal)
 
 
 def test_a_product_before_its_relation_is_refused(consortium):
@@ -92,22 +111,34 @@ def test_a_product_before_its_relation_is_refused(consortium):
 def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(consortium):
     consortium.agree(parameters={"wire": "vectors", "tol": 1e-2})
     runs = [consortium.lead(), consortium.lead()]
-    files = sorted(consortium.folder.site("site-0").prepared.glob("sums-*"))
-    assert [file.name for file in files] == sorted(f"sums-{run.id}.npy" for run in runs)
+    files = sorted(consortium.folder.site("site-0").prepared.glob("pair-sums-*"))
+    assert [file.name for file in files] == sorted(f"pair-sums-{run.id}.npy" for run in runs)
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert stat.S_IMODE((consortium.folder.site("site-0").results / runs[0].id).stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("run", ["../../escaped", "..", "{tmp}/absolute"])
 def test_a_result_is_written_nowhere_but_in_the_sites_results(consortium, run, tmp_path):
-    post = consortium.post(run.format(tmp=tmp_path))
-    before = set(tmp_path.rglob("selection.json"))
-    post.send(RESULT, 9, post.nodes, zlib.compress(b"{}"))
-    places = {folder.resolve() for folder in consortium.folder.sites.glob("*/results")}
-    written = set(tmp_path.rglob("selection.json")) - before
-    assert all(
-        any(place in file.resolve().parents and place != file.resolve().parent for place in places) for file in written
-    )
+    for name, sites in ((run.format(tmp=tmp_path), []), ("a-run", consortium.case.clients)):
+        post = consortium.post(name)
+        post.send(RESULT, 9, post.nodes, zlib.compress(b"{}"))
+        places = [consortium.folder.site(site).results / "a-run" / "selection.json" for site in sites]
+        assert sorted(tmp_path.rglob("selection.json")) == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [(zlib.compress(b" " * 1001), "was sent a result above 1000 bytes."), (b"{}", "a result that cannot be unpacked.")],
+    ids=["a bomb", "not packed"],
+)
+def test_a_result_that_cannot_be_kept_is_refused_and_nothing_is_written(consortium, monkeypatch, payload, said):
+    monkeypatch.setattr(site, "MAX_RESULT", 1000)
+    post = consortium.post(RUN)
+    answered = post.send(RESULT, 9, post.nodes, payload)
+    assert [said in decode(envelope.payload).reason for envelope in answered.values()] == [True] * 3
+    assert list(consortium.folder.path.rglob("selection.json")) == []
+    kept = post.send(RESULT, 9, post.nodes, zlib.compress(b" " * 1000))
+    assert [envelope.payload for envelope in kept.values()] == [b""] * 3
 
 
 def test_the_sites_key_must_be_its_own_to_answer(consortium):
@@ -120,8 +151,8 @@ def test_a_process_finds_its_folder_by_configuration_environment_or_number(conso
     context, sites = SimpleNamespace(node_config={}), consortium.folder.sites
     monkeypatch.setenv(client_app.SITES, str(sites))
     context.node_config = {"partition-id": 2}
-    assert client_app.site_folder(context).name == "site-2"  # the tars beside the folders do not count
+    assert client_app.joined_site(context).name == "site-2"  # the tars beside the folders do not count
     monkeypatch.setenv(client_app.SITE, str(sites / "site-1"))
-    assert client_app.site_folder(context).name == "site-1"
+    assert client_app.joined_site(context).name == "site-1"
     context.node_config = {"site": str(sites / "site-0")}
-    assert client_app.site_folder(context).name == "site-0"
+    assert client_app.joined_site(context).name == "site-0"

@@ -52,7 +52,7 @@ class Control:
         """The state of each site that is registered, found by its key."""
         wanted = {_pem(key): name for name, key in self._folder.public_keys(self._sites).items()}
         found = {}
-        for node in self._listed():
+        for node in self.listed():
             if node.public_key in wanted:
                 found[wanted[node.public_key]] = NodeState(node.node_id, node.status)
         return found
@@ -60,7 +60,7 @@ class Control:
     def register(self) -> dict[str, NodeState]:
         """Make the engine know exactly the keys in the server's folder; keeps the numbers for the server's process."""
         wanted = {_pem(key) for key in self._folder.public_keys(self._sites).values()}
-        known = {node.public_key: node.node_id for node in self._listed()}
+        known = {node.public_key: node.node_id for node in self.listed()}
         for key, node_id in known.items():
             if key not in wanted:
                 self._call("UnregisterNode", control_pb2.UnregisterNodeRequest(node_id=node_id))
@@ -90,7 +90,8 @@ class Control:
         """End a run's server process."""
         self._call("StopRun", control_pb2.StopRunRequest(run_id=number))
 
-    def _listed(self) -> list[Any]:
+    def listed(self) -> list[Any]:
+        """All nodes that the engine knows, whosever they are."""
         answer = self._call("ListNodes", control_pb2.ListNodesRequest())
         return [node for node in answer.nodes_info if node.status != UNREGISTERED]
 

@@ -5,50 +5,50 @@ from flwr.serverapp import Grid
 
 from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.logs import open_log
+from fedsieve.messages import Reply, Request
 from fedsieve.protocol import EdgeServer
-from fedsieve.protocol import messages as m
-from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.envelope import Envelope
-from fedsieve.transport.flower.client_app import reply_from, take_result
-from fedsieve.transport.flower.grid_exchange import Post, introduce, post_for
-from fedsieve.transport.flower.parcels import RESULT, STEP
+from fedsieve.transport.flower.client_app import carried
+from fedsieve.transport.flower.contents import HELLO, RESULT, STEP
+from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
+from fedsieve.transport.site import JoinedSite
 
 
 class EdgeNode:
     """A site to the server above (`site`: name and key there), a server to the sites of `folder` behind `grid`."""
 
     def __init__(self, site: SiteFolder, folder: ServerFolder, grid: Grid) -> None:
-        self._site, self._folder, self._grid = site, folder, grid
-        self._runs: dict[str, tuple[Post, EdgeServer]] = {}
+        self._name, self._folder, self._grid = site.name, folder, grid
+        self._above = JoinedSite(site, self._total, self._pass_on)
+        self._runs: dict[str, tuple[ServerLink, EdgeServer]] = {}
 
     def __call__(self, message: Message) -> Message:
         """Answer one message from above."""
-        acts = {STEP: self._step, RESULT: self._pass_on}
-        return reply_from(self._site, message, acts.get(message.metadata.message_type, lambda _site, _envelope: b""))
+        answers = {STEP: self._above.answer, RESULT: self._above.take_result, HELLO: self._above.greet}
+        return carried(message, answers[message.metadata.message_type])
 
-    def _step(self, _site: SiteFolder, envelope: Envelope) -> bytes:
-        request = decode(envelope.payload)
-        assert isinstance(request, m.Request)
-        post, edge = self._run(envelope.run)
-        talk = edge.answer(request)
+    def _total(self, request: Request, run: str) -> Reply:
+        """The sum over its own sites."""
+        link, edge = self._run(run)
+        steps = edge.answer(request)
         try:
-            ask = next(talk)
+            question = next(steps)
             while True:
-                ask = talk.send({name: answer.reply for name, answer in post.ask(ask).items()})
+                question = steps.send({name: answer.reply for name, answer in link.ask(question).items()})
         except StopIteration as finished:
-            return encode(finished.value)
+            reply: Reply = finished.value
+            return reply
 
-    def _pass_on(self, site: SiteFolder, envelope: Envelope) -> bytes:
-        post, _ = self._run(envelope.run)
-        post.send(RESULT, envelope.round, post.nodes, envelope.payload)
-        return take_result(site, envelope)
+    def _pass_on(self, run: str, round_: int, payload: bytes) -> None:
+        """Its own sites get the result too."""
+        link, _ = self._run(run)
+        link.send(RESULT, round_, link.nodes, payload)
 
-    def _run(self, run: str) -> tuple[Post, EdgeServer]:
+    def _run(self, run: str) -> tuple[ServerLink, EdgeServer]:
         """What belongs to one run; its sites are known from its first request on."""
         if run not in self._runs:
             agreement = self._folder.agreement()
-            log = open_log(self._folder.server, run, self._site.name)
-            post = post_for(self._grid, self._folder, run, lambda event, **details: log.info("%s %s", event, details))
-            post.nodes = post.nodes or introduce(post)
-            self._runs[run] = post, EdgeServer(agreement.plan, agreement.sites)
+            log = open_log(self._folder.server, run, self._name)
+            link = link_for(self._grid, self._folder, run, lambda event, **details: log.info("%s %s", event, details))
+            link.nodes = link.nodes or introduce(link)
+            self._runs[run] = link, EdgeServer(agreement.method, agreement.sites)
         return self._runs[run]

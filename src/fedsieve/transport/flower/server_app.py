@@ -17,12 +17,13 @@ from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
+from fedsieve.protocol.outcome import Outcome
+from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
-from fedsieve.transport.exchange import Outcome, drive
-from fedsieve.transport.flower.grid_exchange import Post, introduce, post_for
-from fedsieve.transport.flower.parcels import RESULT
-from fedsieve.transport.record import selection_record
+from fedsieve.transport.exchange import drive
+from fedsieve.transport.flower.contents import RESULT
+from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
 
 FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
 DELIVERY_SECONDS = 60
@@ -40,10 +41,10 @@ def main(grid: Grid, context: Context) -> None:
     folder = ServerFolder(Path(str(place)))
     name = str(context.run_config.get("run") or "")
     run = find_run(folder, name) if name else new_run(folder, list(folder.agreement().sites), [])
-    conduct(grid, folder, run, engine_run=context.run_id)
+    lead_run(grid, folder, run, engine_run=context.run_id)
 
 
-def conduct(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int = 0) -> None:
+def lead_run(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int = 0) -> None:
     """Lead a run to its end, from wherever it stopped; the result or the reason for none is left in its folder."""
     log = open_log(folder.server, run.id, "server")
 
@@ -57,7 +58,7 @@ def conduct(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int
         return
     with run.lead():
         try:
-            _conduct(grid, folder, run, tell)
+            _lead(grid, folder, run, tell)
         except FedSieveError as error:
             tell("failed", reason=str(error))
             run.fail(str(error))
@@ -69,22 +70,22 @@ def conduct(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: int
             raise
 
 
-def _conduct(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
+def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
     agreement, settings = folder.agreement(), run.settings()
     if settings["agreement"] != agreement.fingerprint:
         raise DataError("the agreement changed since the run was started. Start a new run.")
-    post = post_for(grid, folder, run.id, tell)
-    post.nodes = post.nodes or introduce(post)
-    unknown = [name for name in settings["sites"] if name not in post.nodes]
+    link = link_for(grid, folder, run.id, tell)
+    link.nodes = link.nodes or introduce(link)
+    unknown = [name for name in settings["sites"] if name not in link.nodes]
     if unknown:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
     if sum(event["event"] == "started" for event in run.events()) > 1:
-        post.grace_seconds = GRACE_SECONDS
-    exchange = Checkpointed(post.ask, run)
-    outcome = drive(agreement.plan, folder.labeled(), tuple(settings["sites"]), exchange)
+        link.grace_seconds = GRACE_SECONDS
+    exchange = Checkpointed(link.ask, run)
+    outcome = drive(agreement.method, folder.labeled(), tuple(settings["sites"]), exchange)
     record = _record(agreement, outcome, run, settings, exchange.n_repeated)
     run.finish(record)
-    _deliver(post, record, tell)
+    _deliver(link, record, tell)
     tell("finished", dropped=record["dropped"])
 
 
@@ -105,16 +106,16 @@ def _record(
         "rounds_from_checkpoint": n_repeated,
         "engine": f"flwr {version('flwr')}",
     }
-    return selection_record(agreement.plan, outcome, list(agreement.labels), federation=federation)
+    return selection_record(agreement.method, outcome, list(agreement.labels), federation=federation)
 
 
-def _deliver(post: Post, record: dict[str, Any], tell: Any) -> None:
+def _deliver(link: ServerLink, record: dict[str, Any], tell: Any) -> None:
     """Each site that took part gets the result."""
-    post.timeout_seconds = min(post.timeout_seconds, DELIVERY_SECONDS)
-    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    link.timeout_seconds = min(link.timeout_seconds, DELIVERY_SECONDS)
+    text = selection_text(record)
     last = max(entry["round"] for entry in record["transcript"]) + 1
-    nodes = {name: post.nodes[name] for name in record["n_rows"]}
+    nodes = {name: link.nodes[name] for name in record["n_rows"]}
     tell("delivery", sites=list(nodes))
-    for site, reply in post.send(RESULT, last, nodes, zlib.compress(text.encode())).items():
+    for site, reply in link.send(RESULT, last, nodes, zlib.compress(text.encode())).items():
         taken = isinstance(reply, Envelope) and not reply.payload  # else it says why not
         tell("delivered" if taken else "not delivered", site=site)

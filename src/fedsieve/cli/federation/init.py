@@ -1,0 +1,86 @@
+"""`fedsieve federation init`: make a federation's folder, with keys and one folder per site."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedsieve.cli.console import say, warn
+from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, split_names
+from fedsieve.cli.tables import features_and_labels
+from fedsieve.deployment import membership
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.errors import ParameterError
+from fedsieve.methods import DEFAULT_METHOD, METHODS
+
+SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
+OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
+METHODS_HELP = f"{OTHERS}, or {SUPERVISED}, whose sites hold labels too."
+
+
+def init(
+    output: Annotated[Path, typer.Option("--out", help="The new folder.")],
+    sites: Annotated[str, typer.Option(help="The sites' names: siteA,siteB,siteC.")],
+    schema: Annotated[Path | None, typer.Option(help="A table with the columns: the server's labeled rows.")] = None,
+    labels: Annotated[
+        str, typer.Option(help='Label columns of it: "y1,y2", "prefix:label_" or a Mulan XML file.')
+    ] = "",
+    address: Annotated[str, typer.Option(help="host:port where sites reach the server.")] = "127.0.0.1:9443",
+    method: Annotated[str, typer.Option(help=METHODS_HELP)] = DEFAULT_METHOD,
+    k: Annotated[
+        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
+    ] = None,
+    wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
+    ranges: Annotated[str, typer.Option(help="federated, local, or a CSV file: feature,low,high.")] = "federated",
+    nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
+    missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
+    min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = 2,
+    min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = 10,
+    timeout: Annotated[int, typer.Option(help="Seconds that a site has for an answer.")] = 300,
+    days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 730,
+) -> None:
+    """Make a federation: keys, certificates, federation.toml, and one folder per site to hand over.
+
+    [bold]Example[/bold]: fedsieve federation init --out fed/ --sites siteA,siteB,siteC \\
+    --schema server.parquet --labels prefix:label_
+
+    Without --schema, federation.toml is a template with marked places; fill them in, then run 'pack'.
+    """
+    names = split_names(sites)
+    if len(names) < min_clients:
+        raise ParameterError(f"--sites names {len(names)} sites; a federation needs {min_clients} or more.")
+    features, label_names = _columns(schema, labels)
+    parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
+    text = agreement_text(
+        output.name,
+        address,
+        names,
+        features,
+        label_names,
+        ranges=declared_ranges(ranges),
+        nominal=split_names(nominal),
+        method=next((known for known in METHODS if known.lower() == method.lower()), method),
+        parameters={key: value for key, value in parameters.items() if value is not None},
+        rounds={"min_clients": min_clients, "timeout_seconds": timeout},
+        privacy={"min_rows": min_rows},
+    )
+    if features is not None:
+        parse_agreement(text)
+    folder = membership.create(output, text, list(names), address, days=days)
+    say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+    if features is None:
+        warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
+    for name in names:
+        say(f"  hand over on a safe channel: {folder.sites / name}.tar")
+    say(f"Then: fedsieve federation serve {folder.path} --labeled FILE")
+
+
+def _columns(schema: Path | None, labels: str) -> tuple[list[str] | None, list[str] | None]:
+    if schema is None:
+        if labels:
+            raise ParameterError("--labels are columns of the table that --schema names; give both or none.")
+        return None, None
+    if not labels:
+        raise ParameterError("--schema needs --labels, to tell labels from features.")
+    return features_and_labels(schema, labels)

@@ -1,0 +1,182 @@
+"""`fedsieve federation run`: one selection, brought to its result even if the server's process dies on the way."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fedsieve.cli.console import cost_line, err, out, ranking_table, say, size, until_interrupted, warn
+from fedsieve.cli.federation import Folder
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.runs import RunFolder, find_run, new_run
+from fedsieve.errors import FedSieveError, ProtocolError, listed
+from fedsieve.files import holder
+from fedsieve.messages import REQUESTS
+from fedsieve.selection_file import refuse_to_overwrite, write_selection
+from fedsieve.transport.flower.control import FINISHED, ONLINE, Control, NodeState
+from fedsieve.transport.flower.engine import EngineError
+
+POLL_SECONDS = 0.3
+ENGINE_POLL_SECONDS = 3
+START_SECONDS = 60  # until the engine has started the server's process
+SERVER_PATIENCE = 300  # how long a run waits for a server that went away
+ATTEMPTS = 5
+
+
+def run(
+    folder: Folder,
+    output: Annotated[Path | None, typer.Option("--out", help="Folder for the result; default in the run's.")] = None,
+    wait: Annotated[int, typer.Option(help="Seconds to wait for all sites to be online.")] = 60,
+    resume: Annotated[str | None, typer.Option(help="Go on with a run: its id, or 'last'.")] = None,
+    force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+) -> None:
+    """Run the rounds with the sites that are online, and give all of them the result.
+
+    [bold]Example[/bold]: fedsieve federation run fed/ --out result/
+    """
+    federation = ServerFolder(folder)
+    agreement = federation.agreement()
+    if output is not None and not force:
+        refuse_to_overwrite(output)
+    if resume is None:
+        sites, absent = _wait_for_sites(federation, wait, agreement.method.min_clients)
+        this = new_run(federation, sites, absent)
+    else:
+        this = find_run(federation, None if resume == "last" else resume)
+        this.forget_failure()
+    say(f"Run {this.id} with {listed(this.settings()['sites'], 20)}.")
+    finished = False
+    with until_interrupted():
+        _run_to_end(federation, this)
+        finished = True
+    if not finished:
+        raise ProtocolError(
+            f"run {this.id} was interrupted. Go on with: fedsieve federation run {folder} --resume {this.id}"
+        )
+    _show(this, output or this.path / "result")
+
+
+def _wait_for_sites(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], list[str]]:
+    """Wait for all sites; go on with those that are there if they are enough."""
+    end = time.monotonic() + wait
+    with err.status("Waiting for the sites to be online ..."):
+        while True:
+            nodes = _nodes(folder)
+            online = sorted(name for name, state in nodes.items() if state.status == ONLINE)
+            absent = sorted(set(nodes) - set(online))
+            if (nodes and not absent) or time.monotonic() > end:
+                break
+            time.sleep(1)
+    if len(online) < needed:
+        raise ProtocolError(
+            f"{len(online)} of {len(nodes)} sites are online, at least {needed} are needed (min_clients). "
+            f"Absent: {listed(absent, 20)}. They join with: fedsieve federation join FOLDER --data FILE"
+        )
+    if absent:
+        warn(f"going on without {listed(absent, 20)}, who did not join within {wait} s.")
+    return online, absent
+
+
+def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
+    """The sites' states; none as long as a server that was just started does not answer yet."""
+    try:
+        with Control(folder) as control:
+            return control.nodes()
+    except EngineError:
+        if holder(folder.server / "serve.lock") is None:
+            raise
+        return {}
+
+
+def _run_to_end(folder: ServerFolder, this: RunFolder) -> None:
+    """Have the engine run it; if the process or the server dies, once more from the last round."""
+    printed = len(this.events())
+    for attempt in range(ATTEMPTS):
+        number = None if this.leader() else _start(folder, this)
+        printed, ended = _follow(folder, this, number, printed)
+        if ended:
+            return
+        warn(f"the server's process of run {this.id} is gone; going on from its last round (attempt {attempt + 2}).")
+    raise EngineError(f"run {this.id} lost its server's process {ATTEMPTS} times. See the logs in {folder.server}.")
+
+
+def _start(folder: ServerFolder, this: RunFolder) -> int:
+    """Submit the run; wait for a server that is being started again."""
+    end = time.monotonic() + SERVER_PATIENCE
+    while True:
+        try:
+            with Control(folder) as control:
+                return control.start(this.id)
+        except EngineError:
+            if not this.events() or time.monotonic() > end:  # a first start needs a server now
+                raise
+            time.sleep(1)
+
+
+def _follow(folder: ServerFolder, this: RunFolder, number: int | None, printed: int) -> tuple[int, bool]:
+    """Print events until the run ends (True) or its process is found dead (False); also how many are printed."""
+    started, polled, leading = time.monotonic(), time.monotonic(), False
+    while True:
+        events = this.events()
+        for event in events[printed:]:
+            _print_event(event)
+        printed = len(events)
+        leading = leading or this.leader() is not None
+        if this.failure() is not None:
+            raise ProtocolError(f"run {this.id} failed: {this.failure()}")
+        if this.result() is not None and any(event["event"] == "finished" for event in events):
+            return printed, True
+        if leading and this.leader() is None and this.events() == events:
+            return printed, this.result() is not None
+        if not leading and time.monotonic() - started > START_SECONDS:
+            return printed, False
+        if number is not None and time.monotonic() - polled > ENGINE_POLL_SECONDS:
+            polled = time.monotonic()
+            if not leading and _engine_gave_up(folder, number):
+                return printed, False
+        time.sleep(POLL_SECONDS)
+
+
+def _engine_gave_up(folder: ServerFolder, number: int) -> bool:
+    try:
+        with Control(folder) as control:
+            return control.run_state(number)[0] == FINISHED
+    except FedSieveError:
+        return True  # the server went away with it
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    """Print one event on the error stream; the result alone goes to the output."""
+    line = _event_line(event)
+    if line:
+        err.print(f"{time.strftime('%H:%M:%S', time.localtime(event['time']))} {line}", soft_wrap=True)
+
+
+def _event_line(event: dict[str, Any]) -> str:
+    match event["event"]:
+        case "round":
+            return f"round {event['round']}: {REQUESTS[event['kind']].title}, asked of {len(event['sites'])} sites"
+        case "answered":
+            return f"  {event['site']} answered, {size(event['n_bytes'])}, {event['seconds']:.1f} s"
+        case "refused":
+            return f"  {event['site']}: {event['reason']}"
+        case "delivery":
+            return f"the result goes to {len(event['sites'])} sites"
+        case "delivered" | "not delivered":
+            return f"  {event['event']}: {event['site']}"
+        case "started":
+            return "the server's process has started"
+        case _:
+            return ""
+
+
+def _show(this: RunFolder, output: Path) -> None:
+    record = this.result()
+    assert record is not None
+    write_selection(record, output)
+    for name, reason in record["dropped"].items():
+        warn(f"went on without {name!r}: {reason}")
+    out.print(ranking_table(record, min(10, len(record["selected"]))))
+    say(cost_line(record))
+    say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")

@@ -1,0 +1,124 @@
+"""`fedsieve federation serve`: the server waits for its sites, and says who comes and goes."""
+
+import socket
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedsieve.cli.console import err, say, until_interrupted, warn
+from fedsieve.cli.federation import Folder, LogFile, LogLevel
+from fedsieve.cli.tables import read_labeled
+from fedsieve.deployment.agreement import check_address
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.keys import days_left, read_certificate
+from fedsieve.deployment.logs import choose_log, engine_log
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.files import only_one
+from fedsieve.transport.flower.control import Control, NodeState
+from fedsieve.transport.flower.engine import (
+    LOOPBACK,
+    EngineError,
+    EngineProcess,
+    environment,
+    stop_left_over,
+    superlink_command,
+)
+from fedsieve.transport.flower.server_app import FEDERATION
+
+START_SECONDS = 60
+POLL_SECONDS = 2
+WARN_DAYS = 30
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def serve(
+    folder: Folder,
+    labeled: Annotated[Path, typer.Option(help="The server's labeled rows, CSV or Parquet.")],
+    host: Annotated[str, typer.Option(help="Where to listen; loopback unless you say otherwise.")] = "127.0.0.1",
+    log_file: LogFile = None,
+    log_level: LogLevel = "info",
+) -> None:
+    """Start the server and wait for sites; Ctrl-C ends it.
+
+    [bold]Example[/bold]: fedsieve federation serve fed/ --labeled server.parquet
+    """
+    federation = ServerFolder(folder)
+    agreement = federation.agreement()
+    if host not in (LOOPBACK, "localhost", *EVERYWHERE):
+        raise ParameterError(
+            f"--host must be {LOOPBACK}, localhost, or {EVERYWHERE[0]} for all networks; got {host!r}."
+        )
+    left = days_left(read_certificate(federation.server / "server.crt"))
+    if left < WARN_DAYS:
+        warn(f"the server's certificate expires in {left} days. Renew it: fedsieve federation certificate {folder}")
+    rows = read_labeled(labeled, agreement)
+    log = choose_log(federation.server, log_file, log_level)
+    busy = DataError(f"{folder}: is served already by another process.")
+    with only_one(federation.server / "serve.lock", busy), until_interrupted():
+        federation.write_labeled(rows.X, rows.Y)
+        pid_file = federation.server / "superlink.pid"
+        stop_left_over(pid_file, "flower-superlink")
+        _, port = check_address(agreement.address)
+        _check_port_is_free(port)
+        env = {**environment(federation.server / "engine"), FEDERATION: str(folder.absolute())}
+        link = EngineProcess.start(superlink_command(federation, host), env, pid_file, engine_log(log))
+        try:
+            _watch(federation, link, host, port)
+        finally:
+            link.stop()
+            say("The server has ended.")
+
+
+def _watch(folder: ServerFolder, link: EngineProcess, host: str, port: int) -> None:
+    nodes = _register(folder, link)
+    say(f"Serving {folder.path} on {host}:{port} (TLS, registered keys only). Ctrl-C ends it.")
+    say(f"Run a selection from another terminal: fedsieve federation run {folder.path}")
+    known = _keys(folder)
+    shown: dict[str, str] = {}
+    while True:
+        for name, state in sorted(nodes.items()):
+            if shown.get(name) != state.status and not (name not in shown and state.status == "registered"):
+                say(f"{time.strftime('%H:%M:%S')} {name} is {state.status}")
+            shown[name] = state.status
+        time.sleep(POLL_SECONDS)
+        link.check()
+        if _keys(folder) != known:
+            known = _keys(folder)
+            nodes = _register(folder, link)
+            say("The sites' keys changed; the engine knows the new ones.")
+        else:
+            with Control(folder) as control:
+                nodes = control.nodes()
+
+
+def _register(folder: ServerFolder, link: EngineProcess) -> dict[str, NodeState]:
+    """Wait until the engine answers, then register the sites' keys with it."""
+    end = time.monotonic() + START_SECONDS
+    with err.status("Starting the engine ..."):
+        while True:
+            link.check()
+            try:
+                with Control(folder) as control:
+                    return control.register()
+            except EngineError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+
+
+def _keys(folder: ServerFolder) -> list[tuple[str, bytes]]:
+    files = sorted((folder.server / "keys").glob("*.pub"))
+    return [(AGREEMENT, (folder.path / AGREEMENT).read_bytes()), *((file.name, file.read_bytes()) for file in files)]
+
+
+def _check_port_is_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise DataError(
+                f"port {port} cannot be used: {error.strerror}. Change [server] address in {AGREEMENT}."
+            ) from None

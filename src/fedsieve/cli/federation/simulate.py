@@ -1,0 +1,101 @@
+"""`fedsieve federation simulate`: many virtual sites on this machine, the same apps in Flower's simulation on Ray."""
+
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fedsieve.arrays import Float, Int
+from fedsieve.cli.console import cost_line, out, ranking_table, say
+from fedsieve.cli.options import asked_and_other
+from fedsieve.cli.progress import prepare_kernels
+from fedsieve.cli.tables import features_and_labels, read_labeled, read_rows
+from fedsieve.datasets import load_digits, partition
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.membership import create
+from fedsieve.deployment.runs import find_run
+from fedsieve.errors import ParameterError, ProtocolError, extra_needed
+from fedsieve.kernels import thread_count
+from fedsieve.protocol import Labeled
+from fedsieve.selection_file import refuse_to_overwrite, write_selection
+from fedsieve.tables import dense
+
+ADDRESS = "127.0.0.1:9443"  # nobody listens: a simulation has no network
+LABELED = 0.2
+PRIVACY = {"min_rows": 2}
+
+
+def simulate(
+    clients: Annotated[int, typer.Option(help="How many virtual sites.")] = 100,
+    method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
+    labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
+    labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
+    rows: Annotated[Path | None, typer.Option(help="Unlabeled rows to deal out among the sites.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
+) -> None:
+    """Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).
+
+    [bold]Example[/bold]: fedsieve federation simulate --clients 100
+    """
+    asked, _ = asked_and_other(method)
+    if find_spec("ray") is None:
+        raise extra_needed("fedsieve federation simulate", "ray", "simulation")
+    if output is not None:
+        refuse_to_overwrite(output)
+    names = [f"site-{number:04d}" for number in range(1, clients + 1)]
+    if labeled is None:
+        text, own, parts = _digits(names, asked, seed)
+    else:
+        text, own, parts = _files(names, asked, labeled, labels, rows, seed)
+    prepare_kernels()
+    with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
+        folder = create(Path(place) / "federation", text, names, ADDRESS)
+        folder.write_labeled(own.X, own.Y)
+        features = folder.agreement().method.features
+        for name, part in zip(names, parts, strict=True):
+            folder.site(name).write_rows(features, part)
+        say(f"{clients} virtual sites with {min(map(len, parts))} to {max(map(len, parts))} rows each.")
+        from fedsieve.transport.flower import simulation  # loads Ray
+
+        start = time.monotonic()
+        simulation.simulate(folder, thread_count())
+        run = find_run(folder)
+        record = run.result()
+        if record is None:
+            raise ProtocolError(f"the simulated run has no result: {run.failure()}")
+    record["seed"] = seed
+    if output is not None:
+        write_selection(record, output)
+    out.print(ranking_table(record, min(10, len(record["selected"]))))
+    say(cost_line(record))
+    say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
+
+
+def _digits(names: list[str], method: str, seed: int) -> tuple[str, Labeled, list[Float]]:
+    digits = load_digits()
+    labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
+    parts = partition.dirichlet(digits.Y[others], len(names), 0.5, seed)
+    features, labels = list(digits.feature_names), list(digits.label_names)
+    text = agreement_text("simulation", ADDRESS, names, features, labels, method=method, privacy=PRIVACY)
+    X: Float = dense(digits.X)
+    labeled = Labeled(X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
+    return text, labeled, [X[others[part]] for part in parts]
+
+
+def _files(
+    names: list[str], method: str, labeled: Path, labels: str, rows: Path | None, seed: int
+) -> tuple[str, Labeled, list[Float]]:
+    if rows is None or not labels:
+        raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
+    features, label_names = features_and_labels(labeled, labels)
+    text = agreement_text("simulation", ADDRESS, names, features, label_names, method=method, privacy=PRIVACY)
+    agreement = parse_agreement(text)
+    X, _ = read_rows(rows, agreement)
+    no_labels: Int = np.zeros((len(X), 1), dtype=np.int64)
+    parts = partition.iid(no_labels, len(names), seed)
+    return text, read_labeled(labeled, agreement), [X[part] for part in parts]

@@ -1,0 +1,93 @@
+"""What is typed, as values: how many features, lists of names, a method, declared ranges."""
+
+from dataclasses import fields
+from typing import Any
+
+from fedsieve.checks import check_choice, repeated
+from fedsieve.datasets.tables import SUFFIXES, numeric_columns, read_table
+from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.methods import METHODS, SieveMethod, SSFMLFSMethod
+from fedsieve.methods.sieve import AUTO
+
+SIEVE, SSFMLFS = SieveMethod.name, SSFMLFSMethod.name
+
+
+def choices_help(parameter: str, *, supervised: bool = True) -> str:
+    """The help of an option: which methods have such a parameter, and the values that each allows.
+
+    Without `supervised`, methods whose sites hold labels are left out.
+
+    >>> choices_help("wire")
+    'SSFMLFS: auto, matrices, statistics or vectors.'
+    """
+    by_values: dict[tuple[str, ...], list[str]] = {}
+    methods = [method for method in METHODS.values() if supervised or not method.sites_hold_labels]
+    for method in methods:
+        if parameter in method.choices:
+            by_values.setdefault(method.choices[parameter], []).append(method.name)
+    if len(by_values) == 1 and len(next(iter(by_values.values()))) == len(methods):
+        return f"{_either(next(iter(by_values)))}."
+    return " ".join(f"{', '.join(names)}: {_either(values)}." for values, names in by_values.items())
+
+
+def own_parameters(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Those of the given parameters that the method has."""
+    known = {field.name for field in fields(METHODS[method])}
+    return {name: value for name, value in given.items() if name in known}
+
+
+def _either(values: tuple[str, ...]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+
+
+def number_or_auto(text: str) -> int | str:
+    """The value of -k.
+
+    >>> number_or_auto("30"), number_or_auto("auto")
+    (30, 'auto')
+    """
+    if text == AUTO:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ParameterError(f'-k must be a whole number, or "{AUTO}"; got {text!r}.') from None
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Names with commas between them.
+
+    >>> split_names("age, dose,")
+    ('age', 'dose')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def asked_and_other(method: str) -> tuple[str, str]:
+    """The names of the method that was asked for and of the other one.
+
+    >>> asked_and_other("sieve")
+    ('Sieve', 'SSFMLFS')
+    """
+    names = {SIEVE.lower(): (SIEVE, SSFMLFS), SSFMLFS.lower(): (SSFMLFS, SIEVE)}
+    chosen = method.lower() if method.lower() in names else method
+    check_choice("fedsieve", "--method", chosen, names)
+    return names[chosen]
+
+
+def declared_ranges(choice: str) -> Any:
+    """The value of --ranges: a word, or what a CSV file with feature, low and high declares."""
+    if choice in ("federated", "local"):
+        return choice
+    if not choice.lower().endswith(SUFFIXES):
+        raise ParameterError(
+            f"--ranges must be federated, local or a CSV file with the columns feature, low, high; got {choice!r}."
+        )
+    table = read_table(choice)
+    if table.column_names[:3] != ["feature", "low", "high"]:
+        raise DataError(f"{choice}: needs the columns feature, low, high; got {listed(table.column_names)}.")
+    names = [str(name) for name in table["feature"].to_pylist()]
+    if twice := sorted(repeated(names)):
+        raise DataError(f"{choice}: declares {listed(twice)} twice.")
+    low, high = numeric_columns(table, ["low", "high"], choice).T
+    return {name: (float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)}

@@ -1,0 +1,215 @@
+"""What every message is, the registry that declaring one fills, and the rules that several messages share.
+
+A message is one file beside this one: a request, the reply to it, how a site computes the reply from its table, how
+two replies add up, the rules that every honest reply obeys, and what it reveals. Codec, client, checks, a site's
+consent and the docs read the registry and know no message by name.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+from fedsieve.errors import ProtocolError, listed
+from fedsieve.kernels import MAX_ROWS
+from fedsieve.messages.columns import Columns, declare
+from fedsieve.tables import Table
+
+MAX_REASON = 1000  # characters of a client's own words that are passed on
+REQUESTS: dict[str, type["Request"]] = {}
+REPLIES: dict[str, type["Reply"]] = {}
+
+
+class Memory(Protocol):
+    """What a site remembers between the rounds of one run."""
+
+    def keep(self, name: str, values: Float) -> None:
+        """Remember these values instead of any before."""
+
+    def recall(self, name: str) -> Float | None:
+        """The values last kept, if any."""
+
+
+class Reply:
+    """What a client sends back. Replies with `+` add up: the sum is the reply of both clients' rows together."""
+
+    n_rows: int
+    why_no_sum: ClassVar[str] = ""  # where replies do not add up, the reason
+
+    def __init_subclass__(cls) -> None:
+        declare(cls, REPLIES)
+
+    def __add__(self, other: Self) -> Self:
+        raise ProtocolError(f"{type(self).__name__} of several sites cannot be added up: {self.why_no_sum}")
+
+
+@dataclass(frozen=True, eq=False)
+class Refusal(Reply):
+    """A client that cannot or will not answer, and why. Reveals what its reason says."""
+
+    why_no_sum: ClassVar[str] = "a refusal is no number."
+
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the server knows of a client before it reads its reply."""
+
+    n_rows: int | None = None  # from the client's first reply on
+    earlier: Mapping[type["Request"], tuple[Any, Any]] = field(default_factory=dict)  # the last of each remembered kind
+    max_sites: int = 1  # behind this client, which may be an edge server
+
+
+class Request:
+    """What the server asks of a client."""
+
+    reply: ClassVar[type[Reply]]
+    title: ClassVar[str]
+    """What is asked for, in a few words for people who wait."""
+    remembered: ClassVar[bool] = False
+    """Whether later replies of a client are checked against its reply to this."""
+
+    def __init_subclass__(cls) -> None:
+        declare(cls, REQUESTS)
+
+    def answer(self, table: Table, memory: Memory) -> Reply:
+        """What a site replies; raises an error for people to read where its rows do not allow it."""
+        raise NotImplementedError
+
+    def complaints(self, reply: Any, known: Known) -> Iterator[str]:
+        """The rules that the reply breaks by itself, in words that follow the client's name."""
+        raise NotImplementedError
+
+    def contradictions(self, reply: Any, known: Known) -> Iterator[str]:  # noqa: ARG002 (most have none)
+        """The rules that it breaks beside an earlier reply of the same client, named in `known.earlier`."""
+        yield from ()
+
+    def why_refused(self, reply: object, known: Known) -> str | None:
+        """The first rule that `reply` breaks as an answer to this request; `None` where it breaks none.
+
+        A dishonest client can still send numbers that some table could have produced; the rules keep out what none
+        could.
+        """
+        if isinstance(reply, Refusal):
+            return reply.reason[:MAX_REASON].strip() or "refused without a reason."
+        if type(reply) is not self.reply:
+            asked, sent, expected = type(self).__name__, type(reply).__name__, self.reply.__name__
+            return f"answered {asked} with {sent}; expected {expected}."
+        return next(chain(self.complaints(reply, known), self.contradictions(reply, known)), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a site agrees to about one kind of request: its columns, limits of the message's own, and what it reveals.
+
+    `columns` are all that were agreed on; a request may ask for some of them.
+    """
+
+    request: ClassVar[type[Request]]
+    max_different: ClassVar[int | None] = None  # how many unlike requests a site answers while it has joined
+
+    columns: Columns
+
+    def check(self, request: Any) -> None:
+        """Raise `ProtocolError` where the request asks for more, or for something else."""
+        self.check_columns(request.columns)
+
+    def check_reply(self, reply: Any) -> None:
+        """Raise `ProtocolError` where the reply would tell what nobody agreed to."""
+
+    def reveals(self) -> str:
+        """For the person who consents: what the reply tells about the site's rows."""
+        raise NotImplementedError
+
+    def check_columns(self, columns: Columns) -> None:
+        """Only agreed columns, each once, read as agreed."""
+        known = set(self.columns.features)
+        others = [name for name in columns.features if name not in known]
+        if others:
+            raise ProtocolError(f"was asked for columns that were not agreed on: {listed(others)}.")
+        if len(set(columns.features)) < len(columns.features):
+            raise ProtocolError("was asked for a column twice, which no honest server does.")
+        nominal = {name for name in columns.features if name in self.columns.nominal}
+        if columns.missing != self.columns.missing or set(columns.nominal) != nominal:
+            raise ProtocolError("was asked to read its columns in another way than agreed (nominal, missing).")
+
+
+def check_all_columns(agreed: Columns, agreed_labels: tuple[str, ...], request: Any) -> None:
+    """Raise `ProtocolError` where other features or labels are asked for than all that were agreed on."""
+    if request.columns.features != agreed.features:
+        raise ProtocolError("was asked for other features than agreed, or in another order.")
+    if request.labels != agreed_labels:
+        raise ProtocolError("was asked for other labels than agreed, or in another order.")
+
+
+SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
+MAX_VIA = 16  # columns through which triangles are checked, evenly spread: enough to catch, cheap beside the sums
+
+
+def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "features") -> Iterator[str]:
+    """A reply is about the columns that were asked for, in their order."""
+    if answered != asked:
+        absent = [name for name in asked if name not in answered]
+        detail = f"missing: {listed(absent)}" if absent else "others, or in another order"
+        yield (
+            f"answered for {len(answered)} {what}, the plan has {len(asked)} ({detail}). "
+            "Check its columns against the plan's list."
+        )
+
+
+def rows_rule(n_rows: int, known: Known) -> Iterator[str]:
+    """A number of rows, two at least, and the same throughout a run."""
+    if type(n_rows) is not int or n_rows >= MAX_ROWS:
+        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {MAX_ROWS}."
+    if n_rows < 2:
+        yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
+    if known.n_rows is not None and n_rows != known.n_rows:
+        yield f"answered for {n_rows} rows, before for {known.n_rows}. Its data changed during the run."
+
+
+def shape_rule(name: str, array: np.ndarray, shape: tuple[int, ...]) -> Iterator[str]:
+    """An array of numbers of the shape that the plan needs."""
+    if not isinstance(array, np.ndarray) or array.dtype not in (np.float64, np.int64):
+        yield f"sent {name} as {type(array).__name__}, no array of numbers."
+    if array.shape != shape:
+        yield f"sent {name} of shape {array.shape}; the plan needs {shape}."
+
+
+def finite_rule(name: str, array: np.ndarray) -> Iterator[str]:
+    """Finite numbers."""
+    bad = int((~np.isfinite(array)).sum())
+    if bad:
+        yield f"sent {bad} values in {name} that are not finite numbers."
+
+
+def spread_in_range_rule(
+    low: Float, high: Float, scaling_low: Float, scaling_high: Float, count: Float | Int, mean: Float, m2: Float
+) -> Iterator[str]:
+    """Values scaled to [0, 1] reach both ends of the range that the client named before, and stay within."""
+    wide = (low <= high) & (scaling_low < scaling_high)
+    start, width = scaling_low[wide], scaling_high[wide] - scaling_low[wide]
+    low, high = (low[wide] - start) / width, (high[wide] - start) / width
+    count, mean, m2 = count[wide], mean[wide], m2[wide]
+    span = high - low
+    share = (mean - low) / np.where(span > 0, span, 1.0)
+    room = SLACK * count
+    if np.any(mean < low - SLACK) or np.any(mean > high + SLACK) or np.any(m2 < span**2 / 2 - room):
+        yield "sent moments that contradict its ranges."
+    if np.any(m2 > most_spread(count, np.clip(share, 0.0, 1.0)) * span**2 + room):
+        yield "sent a spread above what its ranges allow."
+
+
+def most_spread(count: Float | Int | int, mean: Float) -> Float:
+    """For a given sum, values in [0, 1] spread most as ones, zeros and one rest; every lesser spread exists too."""
+    total = count * mean
+    most: Float = np.floor(total) + (total - np.floor(total)) ** 2 - total * mean
+    return most
+
+
+def triangle_pivots(n: int) -> range:
+    """Through which columns the triangle inequality is checked."""
+    return range(0, n, -(-n // MAX_VIA))

@@ -1,0 +1,269 @@
+"""Covariances: sums, and sums of products, of the encoded columns and of labels where sites hold them.
+
+Numbers are taken from the middle of the run's ranges, which every site computes itself, so that plain sums add up and
+lose no digits: covariance = (sum of products - product of sums / n) / n.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import ProtocolError
+from fedsieve.messages.base import (
+    SLACK,
+    Known,
+    Memory,
+    Reply,
+    Request,
+    Terms,
+    check_all_columns,
+    finite_rule,
+    most_spread,
+    names_rule,
+    rows_rule,
+    shape_rule,
+    spread_in_range_rule,
+)
+from fedsieve.messages.columns import (
+    Columns,
+    Encoding,
+    Scaling,
+    check_labels_present,
+    check_ranges_hold,
+    same_names,
+    square,
+)
+from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.tables import Table, checked_batches, dense
+
+NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
+ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of squares, per row: what is left of a constant's spread
+
+
+@dataclass(frozen=True, eq=False)
+class Covariances(Reply):
+    """Sums of encoded columns and labels, and sums of the products of each two, upper triangle in row-major order.
+
+    Reveals averages, spreads and correlations of a site; of two rows, both rows up to their order.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    sums: Float
+    upper: Float
+
+    def __add__(self, other: "Covariances") -> "Covariances":
+        return Covariances(
+            self.n_rows + other.n_rows,
+            same_names(self.features, other.features),
+            same_names(self.labels, other.labels),
+            self.sums + other.sums,
+            self.upper + other.upper,
+        )
+
+    def deviations(self) -> Float:
+        """The symmetric matrix of sums of products of deviations from the mean; exactly 0 for constant columns."""
+        products, room = self.raw_deviations()
+        constant = np.diagonal(products) <= room
+        products[constant], products[:, constant] = 0.0, 0.0
+        return products
+
+    def raw_deviations(self) -> tuple[Float, Float]:
+        """The same before constant columns are told from rounding, and how much of each spread may be rounding."""
+        products = square(self.upper, len(self.sums))
+        room = ROUNDING * self.n_rows * np.maximum(np.diagonal(products), 0.0)
+        return products - np.outer(self.sums, self.sums) / self.n_rows, room
+
+
+@dataclass(frozen=True, eq=False)
+class AskCovariances(Request):
+    """Server: sums and sums of products of the encoded columns. Reveals the federation's ranges to every client.
+
+    Without ranges each site scales by its own: its reply is then good for correlations within the site, and for no sum.
+    """
+
+    reply: ClassVar = Covariances
+    title: ClassVar = "covariances of the columns"
+
+    columns: Columns
+    scaling: Scaling
+    labels: tuple[str, ...] = ()
+
+    def answer(self, table: Table, memory: Memory | None = None) -> Covariances:  # noqa: ARG002
+        """Batch by batch."""
+        check_labels_present(table, self.labels)
+        if self.own_ranges:
+            encoding = Encoding.of(self.columns, ranges_of(table, self.columns).scaling)
+        else:
+            encoding = encoding_that_holds(table, self.columns, self.scaling)
+        n_features, n = len(self.columns.features), len(encoding.names) + len(self.labels)
+        sums, products = np.zeros(n), np.zeros((n, n))
+        for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing, n):
+            values = np.hstack([encoding.centered(batch[:, :n_features]), dense(batch[:, n_features:])])
+            sums += values.sum(axis=0)
+            products += values.T @ values
+        return Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
+
+    def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
+        """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""
+        encoding = self._encoding()
+        n_encoded, n = len(encoding.names), len(reply.features) + len(reply.labels)
+        yield from names_rule(reply.features, encoding.names, "columns")
+        yield from names_rule(reply.labels, self.labels, "labels")
+        yield from rows_rule(reply.n_rows, known)
+        yield from shape_rule("sums", reply.sums, (n,))
+        yield from shape_rule("upper", reply.upper, (n * (n + 1) // 2,))
+        yield from finite_rule("sums", reply.sums)
+        yield from finite_rule("upper", reply.upper)
+        mean = reply.sums / reply.n_rows
+        yield from encoded_mean_rule(encoding, reply.n_rows, mean[:n_encoded])
+        yield from _label_rule(mean[n_encoded:] * reply.n_rows, reply.n_rows)
+        if np.any(np.abs(reply.upper) > 2 * reply.n_rows):  # before sums of them could overflow
+            yield "sent covariances above the product of the deviations."
+        deviations, room = reply.raw_deviations()
+        spread = np.diagonal(deviations).copy()
+        if np.any(spread < -SLACK * reply.n_rows):
+            yield "sent negative spreads."
+        yield from encoded_spread_rule(encoding, reply.n_rows, mean[:n_encoded], spread[:n_encoded])
+        room_here = SLACK * reply.n_rows
+        if self.own_ranges and np.any((spread[:n_encoded] > room_here) & (spread[:n_encoded] < 0.5 - room_here)):
+            yield "sent moments that contradict its ranges."  # whose both ends its values reach
+        labels = slice(n_encoded, None)
+        if np.any(np.abs(spread[labels] - reply.sums[labels] * (1 - mean[labels])) > 1e-6 * reply.n_rows):
+            yield "sent spreads of labels that no 0/1 labels of these means have."
+        length = np.sqrt(np.maximum(spread, 0.0) + 2 * room)
+        if np.any(np.abs(deviations) > np.outer(length, length) * (1 + SLACK)):
+            yield "sent covariances above the product of the deviations."
+        np.fill_diagonal(deviations, np.maximum(spread, 0.0) + n * room)
+        length = np.sqrt(np.diagonal(deviations))
+        per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+        correlations = np.clip(deviations * per_length[:, None] * per_length, -1.0, 1.0)
+        try:  # a Cholesky factor exists where no eigenvalue is below -NEGATIVE * n, and is found much faster than those
+            np.linalg.cholesky(correlations + NEGATIVE * n * np.eye(n))
+        except np.linalg.LinAlgError:
+            yield "sent covariances that give a combination of columns a negative spread."
+
+    def contradictions(self, reply: Covariances, known: Known) -> Iterator[str]:
+        """Needs the client's `Ranges`, if it named any: the columns must fit its extremes."""
+        if AskRanges in known.earlier and not self.own_ranges:
+            encoding = self._encoding()
+            n_encoded, ranges = len(encoding.names), known.earlier[AskRanges][1]
+            mean, spread = reply.sums[:n_encoded] / reply.n_rows, np.diagonal(reply.raw_deviations()[0])[:n_encoded]
+            yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, spread)
+
+    @property
+    def own_ranges(self) -> bool:
+        """Whether each site scales by its own; codes need ranges that are the same everywhere."""
+        return self.scaling.low is None and self.scaling.high is None and not self.columns.nominal
+
+    def _encoding(self) -> Encoding:
+        """How a reply's columns are encoded; a site's own ranges are [0, 1] to whoever does not know them."""
+        if not self.own_ranges:
+            return Encoding.of(self.columns, self.scaling)
+        n = len(self.columns.features)
+        return Encoding.of(self.columns, Scaling(np.zeros(n), np.ones(n)))
+
+
+@dataclass(frozen=True, eq=False)
+class CovariancesTerms(Terms):
+    """At most so many columns are compared; with labels it is all columns, in the agreed order.
+
+    They are scaled by the federation's ranges, or by each site's own where the replies are never added up.
+    """
+
+    request: ClassVar = AskCovariances
+
+    max_columns: int
+    labels: tuple[str, ...] = ()
+    own_ranges: bool = False
+
+    def check(self, request: AskCovariances) -> None:
+        """Also how many columns there are, the labels, and whose ranges scale the columns."""
+        super().check(request)
+        n_columns = len(request.columns.features)
+        if n_columns > self.max_columns:
+            raise ProtocolError(
+                f"was asked for covariances of {n_columns} columns; agreed: at most {self.max_columns} (screen)."
+            )
+        if self.labels or request.labels:
+            check_all_columns(self.columns, self.labels, request)
+        if request.own_ranges != self.own_ranges:
+            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
+
+    def reveals(self) -> str:
+        """Averages, spreads and correlations."""
+        n, n_compared = len(self.columns.features), min(len(self.columns.features), self.max_columns)
+        if self.labels:
+            n += len(self.labels)
+            whole = "averages, spreads and correlations"
+            told = "correlations, and where values lie in the site's own ranges" if self.own_ranges else whole
+            return (
+                f"the number of rows, means of {n} columns and {n * (n + 1) // 2} sums of products: {told}; exactly "
+                "how many rows have each label, and each two labels together"
+            )
+        codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
+        return (
+            f"the number of rows, means of {'up to ' * (n > n_compared)}{n_compared} columns{codes} and sums of "
+            "products of each two: averages, spreads and correlations"
+        )
+
+
+def encoding_that_holds(table: Table, columns: Columns, scaling: Scaling) -> Encoding:
+    """How the columns are encoded, once it is sure that the ranges hold the site's own values."""
+    encoding = Encoding.of(columns, scaling)
+    own = ranges_of(table, columns)
+    check_ranges_hold(encoding.low, encoding.high, own.low, own.high)
+    return encoding
+
+
+def encoded_mean_rule(encoding: Encoding, n_rows: int, mean: Float) -> Iterator[str]:
+    """Numbers lie in their range; each row has one code, so that codes are counts that add up to all rows."""
+    scaled = mean + encoding.midpoint
+    if np.any(scaled < -SLACK) or np.any(scaled > 1 + SLACK):
+        yield "sent a mean outside [0, 1] for a scaled feature."
+    coded = ~np.isnan(encoding.code)
+    counts = n_rows * mean[coded]
+    if np.any(np.abs(counts - np.round(counts)) > 1e-6):
+        yield "sent means of codes that are no counts of rows."
+    per_feature = np.bincount(encoding.owner[coded], weights=mean[coded], minlength=len(encoding.low))
+    if np.any(np.abs(per_feature[encoding.nominal] - 1) > 1e-6):
+        yield "sent codes that do not add up to its rows."
+
+
+def encoded_spread_rule(encoding: Encoding, n_rows: int, mean: Float, m2: Float) -> Iterator[str]:
+    """Spreads that numbers of these means in their range, and codes of these counts, can have."""
+    if np.any(m2 < -SLACK * n_rows) or np.any(m2 > most_spread(n_rows, mean + encoding.midpoint) + SLACK * n_rows):
+        yield "sent a spread that no values in [0, 1] of this mean have."
+    coded = ~np.isnan(encoding.code)
+    if np.any(np.abs(m2[coded] - n_rows * mean[coded] * (1 - mean[coded])) > 1e-6 * n_rows):
+        yield "sent spreads of codes that no counts of rows have."
+    point = (encoding.low == encoding.high)[encoding.owner] & ~coded
+    if np.any((mean[point] != 0) | (m2[point] != 0)):
+        yield "sent other moments than 0 for a feature whose range is one point."
+
+
+def encoded_ranges_rule(
+    ranges: Ranges, columns: Columns, encoding: Encoding, n_rows: int, mean: Float, m2: Float
+) -> Iterator[str]:
+    """Codes outside the ranges that the client named do not occur; its numbers reach both ends and stay within."""
+    place = {name: index for index, name in enumerate(ranges.features)}
+    named = np.array([place[name] for name in columns.features])[encoding.owner]
+    low, high = ranges.low[named], ranges.high[named]
+    foreign = (encoding.code < low) | (encoding.code > high)  # never of a number (NaN)
+    if np.any(mean[foreign] != 0):
+        yield "sent counts of codes that contradict its ranges."
+    number = np.isnan(encoding.code)
+    owner, scaled = encoding.owner[number], (mean + encoding.midpoint)[number]
+    ends = (low[number], high[number], encoding.low[owner], encoding.high[owner])
+    yield from spread_in_range_rule(*ends, np.full(len(owner), n_rows), scaled, m2[number])
+
+
+def _label_rule(sums: Float, n_rows: int) -> Iterator[str]:
+    """0/1 labels have whole sums."""
+    room = SLACK * n_rows
+    if np.any(np.abs(sums - np.round(sums)) > 1e-6) or np.any(sums < -room) or np.any(sums > n_rows + room):
+        yield "sent means of labels that no 0/1 labels have."

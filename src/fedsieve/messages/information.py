@@ -1,0 +1,147 @@
+"""Information: what each feature tells of each label, and how far apart features are, in bins, within one site."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import log2
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import ProtocolError
+from fedsieve.measures.entropies import BinCounts, unit_bins
+from fedsieve.messages.base import (
+    SLACK,
+    Known,
+    Memory,
+    Reply,
+    Request,
+    Terms,
+    check_all_columns,
+    finite_rule,
+    names_rule,
+    rows_rule,
+    shape_rule,
+    triangle_pivots,
+)
+from fedsieve.messages.columns import Columns, Scaling, check_labels_present, check_ranges_hold, scaled, square
+from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.tables import Table, checked_batches, dense
+
+
+@dataclass(frozen=True, eq=False)
+class Information(Reply):
+    """Mutual information of features and labels, (n_features, n_labels), and the features' distances, in bits.
+
+    A distance is H(f, g) - I(f; g); the strict upper triangle in row-major order.
+
+    Reveals how a site's features and labels hang together in bins; with bins of the server's choice, how many values
+    lie beyond an edge.
+    """
+
+    why_no_sum: ClassVar[str] = "information does not add up. FMLFS needs each site at the server itself."
+
+    n_rows: int
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    relevance: Float
+    apart: Float
+
+
+@dataclass(frozen=True, eq=False)
+class AskInformation(Request):
+    """Server: what each feature tells of each label, and how far apart features are, in bins of this scaling.
+
+    Reveals the federation's ranges to every client.
+    """
+
+    reply: ClassVar = Information
+    title: ClassVar = "information of features and labels"
+
+    columns: Columns
+    labels: tuple[str, ...]
+    scaling: Scaling
+    n_bins: int
+
+    def answer(self, table: Table, memory: Memory | None = None) -> Information:  # noqa: ARG002
+        """Counts batch by batch, entropies from all of them."""
+        low, high = self.scaling.low, self.scaling.high
+        if low is None or high is None:
+            raise ProtocolError("was sent no ranges; bins must be the same at all sites.")
+        check_labels_present(table, self.labels)
+        own = ranges_of(table, self.columns)
+        check_ranges_hold(low, high, own.low, own.high)
+        d, none = len(low), np.zeros(len(low), dtype=bool)
+        counts = BinCounts(d, self.n_bins, len(self.labels))
+        for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing):
+            U, _ = scaled(batch[:, :d], low, high, none)
+            counts.add(unit_bins(U, self.n_bins), dense(batch[:, d:]).astype(np.int64))
+        single, joint, with_labels = counts.entropies()
+        apart = 2 * joint - single[:, None] - single
+        upper = np.maximum(apart[np.triu_indices(d, 1)], 0.0)
+        return Information(table.n_rows, self.columns.features, self.labels, with_labels, upper)
+
+    def complaints(self, reply: Information, known: Known) -> Iterator[str]:
+        """Bounds, and the distance as a metric that also bounds how differently two features can inform."""
+        n_features, n_rows = len(reply.features), reply.n_rows
+        yield from names_rule(reply.features, self.columns.features)
+        yield from names_rule(reply.labels, self.labels, "labels")
+        yield from rows_rule(n_rows, known)
+        yield from shape_rule("relevance", reply.relevance, (n_features, len(reply.labels)))
+        yield from shape_rule("apart", reply.apart, (n_features * (n_features - 1) // 2,))
+        yield from finite_rule("relevance", reply.relevance)
+        yield from finite_rule("apart", reply.apart)
+        bits = log2(min(self.n_bins, n_rows))
+        most = min(bits, 1.0)
+        if np.any(reply.relevance < -SLACK) or np.any(reply.relevance > most + SLACK):
+            yield f"sent information outside [0, {most:.3g}] bits, the bounds of {self.n_bins} bins and 0/1 labels."
+        if np.any(reply.apart < -SLACK) or np.any(reply.apart > min(2 * bits, log2(n_rows)) + SLACK):
+            yield f"sent distances outside the bounds of {self.n_bins} bins and {n_rows} rows."
+        distance = square(reply.apart, n_features, 1)
+        for via in triangle_pivots(n_features):
+            if np.any(distance > distance[:, [via]] + distance[via] + SLACK):
+                yield "sent distances that break the triangle inequality."
+            # I(f; y) <= I(g; y) + H(f | g), and H(f | g) is at most the distance.
+            if np.any(np.abs(reply.relevance - reply.relevance[via]) > distance[:, [via]] + SLACK):
+                yield "sent information that differs by more than the features' distance."
+
+    def contradictions(self, reply: Information, known: Known) -> Iterator[str]:
+        """Needs the client's `Ranges`: a feature whose range lies in one bin tells nothing, nor is it apart."""
+        if AskRanges not in known.earlier:
+            return
+        ranges: Ranges = known.earlier[AskRanges][1]
+        assert self.scaling.low is not None
+        assert self.scaling.high is not None
+        none = np.zeros(len(ranges.low), dtype=bool)
+        ends, _ = scaled(np.vstack([ranges.low, ranges.high]), self.scaling.low, self.scaling.high, none)
+        one_bin = np.ptp(unit_bins(ends, self.n_bins), axis=0) == 0
+        distance = square(reply.apart, len(none), 1)[np.ix_(one_bin, one_bin)]
+        if np.any(reply.relevance[one_bin] > SLACK) or np.any(distance > SLACK):
+            yield "sent information that contradicts its ranges: values in one bin tell nothing."
+
+
+@dataclass(frozen=True, eq=False)
+class InformationTerms(Terms):
+    """So many bins, all columns and labels; and not ever new bins, since each tells more of the values."""
+
+    request: ClassVar = AskInformation
+    max_different: ClassVar = 20  # a run needs one, and one more for each site that is lost on the way
+
+    labels: tuple[str, ...]
+    n_bins: int
+
+    def check(self, request: AskInformation) -> None:
+        """Also the labels and the bins."""
+        super().check(request)
+        check_all_columns(self.columns, self.labels, request)
+        if request.n_bins != self.n_bins:
+            raise ProtocolError(f"was asked for {request.n_bins} bins; agreed: {self.n_bins}.")
+
+    def reveals(self) -> str:
+        """What hangs together, and what a dishonest server could count."""
+        return (
+            f"the number of rows; what each of {len(self.columns.features)} features tells of each of "
+            f"{len(self.labels)} labels, and how far any two features are apart, in {self.n_bins} bins whose edges "
+            "follow from the federation's ranges: a server that names other ranges learns how many values lie beyond "
+            "an edge of its choice"
+        )

@@ -1,0 +1,198 @@
+"""Moments: count, mean and spread of the scaled columns, from which a feature's radius follows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+from fedsieve.errors import ProtocolError
+from fedsieve.messages.base import (
+    SLACK,
+    Known,
+    Memory,
+    Reply,
+    Request,
+    Terms,
+    finite_rule,
+    most_spread,
+    names_rule,
+    rows_rule,
+    shape_rule,
+    spread_in_range_rule,
+)
+from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
+from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.tables import LARGEST, Table, checked_batches
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Reply):
+    """Count, mean and sum of squared deviations of the scaled columns, and how many values a declared range clipped.
+
+    Reveals a site's averages and spreads; of two rows, both rows up to their order.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    count: Int
+    mean: Float
+    m2: Float
+    n_clipped: int
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """Chan's merge: exact for the pooled rows up to rounding, also with empty columns."""
+        count = self.count + other.count
+        share = other.count / np.maximum(count, 1)
+        delta = other.mean - self.mean
+        # Where one side is empty its mean is 0 and means nothing.
+        mean = np.where(self.count == 0, other.mean, self.mean + np.where(other.count == 0, 0.0, delta * share))
+        m2 = self.m2 + other.m2 + np.where(self.count * other.count > 0, delta**2 * self.count * share, 0.0)
+        n_rows, n_clipped = self.n_rows + other.n_rows, self.n_clipped + other.n_clipped
+        return Moments(n_rows, same_names(self.features, other.features), count, mean, m2, n_clipped)
+
+    @property
+    def deviation(self) -> Float:
+        """The n-1 deviation of each column; 0 where fewer than two values are present."""
+        deviation: Float = np.sqrt(self.m2 / np.maximum(self.count - 1, 1))
+        return deviation
+
+
+@dataclass(frozen=True, eq=False)
+class AskMoments(Request):
+    """Server: count, mean and spread of the scaled columns. Reveals the federation's ranges to every client."""
+
+    reply: ClassVar = Moments
+    title: ClassVar = "means and spreads"
+
+    columns: Columns
+    scaling: Scaling
+
+    def answer(self, table: Table, memory: Memory | None = None) -> Moments:  # noqa: ARG002
+        """Batch by batch."""
+        low, high = own_or_given(table, self.columns, self.scaling)
+        nominal = self.columns.nominal_mask
+        parts = (
+            moments_of(*scaled(batch, low, high, nominal), self.columns.features)
+            for batch in checked_batches(table, self.columns.features, self.columns.missing)
+        )
+        return reduce(add, parts)
+
+    def complaints(self, reply: Moments, known: Known) -> Iterator[str]:
+        """Counts of rows, and means and spreads that values in [0, 1] can have."""
+        yield from names_rule(reply.features, self.columns.features)
+        yield from rows_rule(reply.n_rows, known)
+        for name, array in (("count", reply.count), ("mean", reply.mean), ("m2", reply.m2)):
+            yield from shape_rule(name, array, (len(reply.features),))
+            yield from finite_rule(name, array)
+        is_scaled = ~self.columns.nominal_mask
+        least = 0 if self.columns.missing == "unrelated" else reply.n_rows
+        if np.any((reply.count < least) | (reply.count > reply.n_rows)):
+            yield f"sent counts outside [{least}, {reply.n_rows}], its number of rows."
+        n_values = int(reply.count[is_scaled].sum())
+        if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > n_values:
+            yield f"clipped {str(reply.n_clipped)[:20]} values of {n_values}."
+        if np.any((reply.mean < -SLACK) & is_scaled) or np.any((reply.mean > 1 + SLACK) & is_scaled):
+            yield "sent a mean outside [0, 1] for a scaled feature."
+        if np.any(np.abs(reply.mean) > LARGEST):
+            yield f"sent a mean of codes beyond ±{LARGEST:g}."
+        if np.any((reply.count == 0) & (reply.mean != 0)):
+            yield "sent a mean other than 0 for a feature without values."
+        too_wide = reply.m2 > most_spread(reply.count, reply.mean) + SLACK * reply.count
+        if np.any(reply.m2 < 0) or np.any(too_wide & is_scaled):
+            yield "sent a spread that no values in [0, 1] of this mean have."
+        if np.any((reply.m2 > 0) & (reply.count < 2)):
+            yield "sent a spread of fewer than two values."
+        if self.scaling.low is not None and self.scaling.high is not None:
+            point = (self.scaling.low == self.scaling.high) & is_scaled
+            if np.any((reply.mean[point] != 0) | (reply.m2[point] != 0)):
+                yield "sent other moments than 0 for a feature whose range is one point."
+
+    def contradictions(self, reply: Moments, known: Known) -> Iterator[str]:
+        """Needs the client's `Ranges`: counts and moments must fit the extremes it named."""
+        if AskRanges not in known.earlier:
+            return
+        ranges: Ranges = known.earlier[AskRanges][1]
+        if reply.n_clipped:
+            yield f"clipped {reply.n_clipped} values, though the federation's ranges hold all that it named."
+        if np.any((reply.count == 0) != (ranges.low > ranges.high)):
+            yield "sent counts that contradict its ranges."
+        if self.scaling.low is None or self.scaling.high is None:
+            return
+        numbers = ~self.columns.nominal_mask
+        ends = (ranges.low[numbers], ranges.high[numbers], self.scaling.low[numbers], self.scaling.high[numbers])
+        yield from spread_in_range_rule(*ends, reply.count[numbers], reply.mean[numbers], reply.m2[numbers])
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingTerms(Terms):
+    """Columns are scaled as agreed: by the federation's ranges, by each site's own (`local`), or by declared ones."""
+
+    ranges: str
+    declared: Scaling | None = None
+
+    def check_scaling(self, columns: Columns, scaling: Scaling) -> None:
+        """Raise `ProtocolError` where a server scales by other ranges than agreed."""
+        if self.ranges == "federated":
+            return
+        sent = (scaling.low, scaling.high)
+        if self.declared is None:
+            agreed = all(edge is None for edge in sent)
+        else:
+            place = [self.columns.features.index(name) for name in columns.features]
+            pairs = zip(sent, (self.declared.low, self.declared.high), strict=True)
+            agreed = all(
+                edge is not None and own is not None and np.array_equal(edge, own[place]) for edge, own in pairs
+            )
+        if not agreed:
+            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
+
+
+@dataclass(frozen=True, eq=False)
+class MomentsTerms(ScalingTerms):
+    """Averages and spreads, in agreed ranges."""
+
+    request: ClassVar = AskMoments
+
+    def check(self, request: AskMoments) -> None:
+        """Also the scaling."""
+        super().check(request)
+        self.check_scaling(request.columns, request.scaling)
+
+    def check_reply(self, reply: Moments) -> None:
+        """Refuse to count a site's values beyond edges that a server chose."""
+        if self.ranges == "federated" and reply.n_clipped:
+            raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
+
+    def reveals(self) -> str:
+        """Three numbers per column."""
+        return f"count, mean and spread of {len(self.columns.features)} scaled columns, and the number of rows"
+
+
+def own_or_given(table: Table, columns: Columns, scaling: Scaling) -> tuple[Float, Float]:
+    """The ranges to scale by: those of the request, or the site's own where it names none."""
+    if scaling.low is None or scaling.high is None:
+        own = ranges_of(table, columns)
+        return own.low, own.high
+    return scaling.low, scaling.high
+
+
+def moments_of(X: Float, n_clipped: int, features: tuple[str, ...]) -> Moments:
+    """Count, mean and summed squared deviation of each column's present values.
+
+    Deviations are taken from the column's smallest present value, so that a constant column has exactly m2 = 0.
+
+    >>> moments_of(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, np.nan]]), 0, ("a", "b")).m2
+    array([0., 2.])
+    """
+    X = np.ascontiguousarray(X)  # numpy adds columns of the other layout up in another order
+    present = ~np.isnan(X)
+    count = present.sum(axis=0)
+    smallest = np.where(count > 0, np.fmin.reduce(X, axis=0, initial=np.inf), 0.0)
+    shifted = np.where(present, X - smallest, 0.0)
+    offset = shifted.sum(axis=0) / np.maximum(count, 1)
+    m2 = np.where(present, (shifted - offset) ** 2, 0.0).sum(axis=0)
+    return Moments(len(X), features, count.astype(np.int64), smallest + offset, m2, n_clipped)

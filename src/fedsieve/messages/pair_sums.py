@@ -1,0 +1,115 @@
+"""Pair sums: for each two features the sum of min(r_p, r_b) over all pairs of a client's rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.messages.base import (
+    SLACK,
+    Known,
+    Memory,
+    Reply,
+    Request,
+    finite_rule,
+    names_rule,
+    rows_rule,
+    shape_rule,
+    triangle_pivots,
+)
+from fedsieve.messages.columns import same_names, square
+from fedsieve.messages.relation import Relation, RelationTerms
+from fedsieve.tables import Table
+
+ROUNDED = 1e-6  # relative room where degrees count that the kernels round to whole numbers
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums(Reply):
+    """Sums of min(r_p, r_b) over a client's row pairs, the upper triangle in row-major order.
+
+    Reveals how alike any two features relate the rows; of two rows, how far apart they are in each feature.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    upper: Float
+
+    @classmethod
+    def of(cls, n_rows: int, features: tuple[str, ...], matrix: Float) -> "PairSums":
+        """The message for a symmetric (n_features, n_features) matrix of sums."""
+        return cls(n_rows, features, matrix[np.triu_indices(len(matrix))])
+
+    def matrix(self) -> Float:
+        """The symmetric matrix again."""
+        return square(self.upper, len(self.features))
+
+    def __add__(self, other: "PairSums") -> "PairSums":
+        return PairSums(self.n_rows + other.n_rows, same_names(self.features, other.features), self.upper + other.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class AskPairSums(Request):
+    """Server: the pair sums of the features. Reveals the federation's spreads to every client."""
+
+    reply: ClassVar = PairSums
+    title: ClassVar = "pair sums of the features"
+
+    relation: Relation
+
+    def answer(self, table: Table, memory: Memory | None = None) -> PairSums:  # noqa: ARG002
+        """From all rows: each is compared with each."""
+        return PairSums.of(table.n_rows, self.relation.columns.features, self.relation.pair_sums(table))
+
+    def complaints(self, reply: PairSums, known: Known) -> Iterator[str]:
+        """The sums belong to an L1 metric of relations with 1 on the diagonal."""
+        yield from names_rule(reply.features, self.relation.columns.features)
+        yield from rows_rule(reply.n_rows, known)
+        n_features, n_rows = len(reply.features), reply.n_rows
+        yield from shape_rule("upper", reply.upper, (n_features * (n_features + 1) // 2,))
+        yield from finite_rule("upper", reply.upper)
+        sums = reply.matrix()
+        own = np.diagonal(sums)
+        if np.any(own < n_rows * (1 - SLACK)) or np.any(own > n_rows**2 * (1 + SLACK)):
+            yield f"sent sums S_p outside [n, n²] = [{n_rows}, {n_rows**2}]."
+        # Rows of different sites are unrelated: the squares of their sites' sizes add up to n² / sites or more.
+        if np.any(own < _least_own_sum(n_rows, self.relation) / known.max_sites * (1 - ROUNDED)):
+            yield "sent sums S_p too small for its radius: so many values in [0, 1] lie nearer to each other."
+        if np.any(sums < 0):
+            yield "sent pair sums below 0."
+        if np.any(sums < n_rows * (1 - SLACK)):
+            yield f"sent pair sums S_pb below n = {n_rows}; each row is related to itself in every feature."
+        if np.any(sums > np.minimum(own[:, None], own[None, :]) * (1 + SLACK)):
+            yield "sent pair sums S_pb above min(S_p, S_b)."
+        # min(r, s) >= r + s - 1 for each pair of rows, and the distances S_p + S_b - 2 S_pb are an L1 metric.
+        if np.any(sums < own[:, None] + own[None, :] - n_rows**2 * (1 + SLACK)):
+            yield "sent pair sums S_pb below S_p + S_b - n²."
+        for via in triangle_pivots(n_features):
+            if np.any(sums < sums[:, [via]] + sums[via] - own[via] - SLACK * n_rows**2):
+                yield "sent pair sums whose distances break the triangle inequality, S_pb < S_pc + S_cb - S_c."
+
+
+@dataclass(frozen=True, eq=False)
+class PairSumsTerms(RelationTerms):
+    """One number per pair of features."""
+
+    request: ClassVar = AskPairSums
+
+    def reveals(self) -> str:
+        """How features resemble each other."""
+        n = len(self.columns.features)
+        return f"{n * (n + 1) // 2} sums over pairs of rows: how alike features relate the rows"
+
+
+def _least_own_sum(n_rows: int, relation: Relation) -> Float:
+    """[0, 1] falls into K cells no wider than the radius; rows of one cell are related, at worst half at each end.
+
+    m rows of a cell have degrees of at least m² (1 - 1 / 2K) together, and the cells' m² at least n² / K.
+    """
+    if relation.columns.missing == "unrelated":
+        return np.zeros(len(relation.columns.features))
+    n_cells = np.floor(1.0 / np.maximum(relation.reach(), 1e-12)) + 1
+    least: Float = n_rows**2 / n_cells * (1 - 0.5 / n_cells)
+    return np.where(relation.columns.nominal_mask, 0.0, least)

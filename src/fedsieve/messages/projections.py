@@ -1,0 +1,166 @@
+"""Projections: how each encoded column varies with weighted sums of all of them, for tables too wide to compare."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import ProtocolError
+from fedsieve.messages.base import (
+    SLACK,
+    Known,
+    Memory,
+    Reply,
+    Request,
+    Terms,
+    finite_rule,
+    names_rule,
+    rows_rule,
+    shape_rule,
+)
+from fedsieve.messages.columns import Columns, Encoding, Scaling, same_names
+from fedsieve.messages.covariances import (
+    ROUNDING,
+    encoded_mean_rule,
+    encoded_ranges_rule,
+    encoded_spread_rule,
+    encoding_that_holds,
+)
+from fedsieve.messages.ranges import AskRanges
+from fedsieve.tables import Table, checked_batches
+
+
+@dataclass(frozen=True, eq=False)
+class Projections(Reply):
+    """Sums and sums of squares of the encoded columns, sums of the weighted sums, and products of both.
+
+    `products` is (n_encoded, n_weights). Columns are taken from the middle of their range, as in `Covariances`.
+
+    Reveals a site's averages and spreads, and one weighted sum of covariances per column and set of weights; after as
+    many sets of weights as there are columns it could reveal the covariances.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    sums: Float
+    squares: Float
+    weighted: Float
+    products: Float
+
+    def __add__(self, other: "Projections") -> "Projections":
+        return Projections(
+            self.n_rows + other.n_rows,
+            same_names(self.features, other.features),
+            self.sums + other.sums,
+            self.squares + other.squares,
+            self.weighted + other.weighted,
+            self.products + other.products,
+        )
+
+    def spreads(self) -> Float:
+        """The sum of squared deviations of each column; exactly 0 for constant ones."""
+        m2 = self.squares - self.sums**2 / self.n_rows
+        return np.where(m2 <= ROUNDING * self.n_rows * self.squares, 0.0, m2)
+
+    def deviations(self) -> Float:
+        """The sums of products of deviations: covariances, times n_rows, times the weights; 0 for constant columns."""
+        return np.where(self.spreads()[:, None] > 0, self.raw_deviations(), 0.0)
+
+    def raw_deviations(self) -> Float:
+        """The same before constant columns are told from rounding."""
+        between: Float = np.outer(self.sums, self.weighted) / self.n_rows
+        return self.products - between
+
+
+@dataclass(frozen=True, eq=False)
+class AskProjections(Request):
+    """Server: how each encoded column varies with these weighted sums of all of them, (n_encoded, n_weights).
+
+    Reveals the federation's ranges, and a model of the labels fitted on the server's rows, to every client.
+    """
+
+    reply: ClassVar = Projections
+    title: ClassVar = "products of the columns with the server's model"
+
+    columns: Columns
+    scaling: Scaling
+    weights: Float
+
+    def answer(self, table: Table, memory: Memory | None = None) -> Projections:  # noqa: ARG002
+        """Batch by batch; the covariance matrix exists nowhere."""
+        encoding, weights = encoding_that_holds(table, self.columns, self.scaling), self.weights
+        n = len(encoding.names)
+        if weights.ndim != 2 or len(weights) != n or not np.isfinite(weights).all():
+            raise ProtocolError(f"was sent weights that do not fit its {n} columns.")
+        sums, squares, products = np.zeros(n), np.zeros(n), np.zeros(weights.shape)
+        weighted = np.zeros(weights.shape[1])
+        for batch in checked_batches(table, self.columns.features, self.columns.missing, n):
+            values = encoding.centered(batch)
+            combined = values @ weights
+            sums += values.sum(axis=0)
+            squares += (values**2).sum(axis=0)
+            weighted += combined.sum(axis=0)
+            products += values.T @ combined
+        return Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
+
+    def complaints(self, reply: Projections, known: Known) -> Iterator[str]:
+        """Columns in their ranges; the weighted sums are sums of the columns, and so are their covariances."""
+        encoding, weights, n_rows = Encoding.of(self.columns, self.scaling), self.weights, reply.n_rows
+        n_columns, n_weights = len(reply.features), weights.shape[1]
+        yield from names_rule(reply.features, encoding.names, "columns")
+        yield from rows_rule(n_rows, known)
+        for name, array, shape in (
+            ("sums", reply.sums, (n_columns,)),
+            ("squares", reply.squares, (n_columns,)),
+            ("weighted", reply.weighted, (n_weights,)),
+            ("products", reply.products, (n_columns, n_weights)),
+        ):
+            yield from shape_rule(name, array, shape)
+            yield from finite_rule(name, array)
+        mean = reply.sums / n_rows
+        yield from encoded_mean_rule(encoding, n_rows, mean)
+        spread = reply.squares - reply.sums * mean
+        yield from encoded_spread_rule(encoding, n_rows, mean, spread)
+        size = np.abs(weights).sum(axis=0)
+        if np.any(np.abs(reply.weighted / n_rows - mean @ weights) > SLACK * np.maximum(size, 1.0)):
+            yield "sent means of weighted sums that contradict the means of the columns."
+        if np.any(np.abs(reply.products) > 2 * n_rows * size):  # before sums of them could overflow
+            yield "sent products above those of the deviations."
+        products = reply.raw_deviations()
+        of_sums = weights.T @ products
+        room = SLACK * n_rows * np.maximum(np.outer(size, size), 1e-300)
+        if np.any(np.abs(of_sums - of_sums.T) > room):
+            yield "sent products that are not symmetric: no covariance gives them."
+        of_weighted = np.diagonal(of_sums)
+        if np.any(of_weighted < -np.diagonal(room)):
+            yield "sent products that give a weighted sum a negative spread."
+        most = np.sqrt(np.outer(np.maximum(spread, 0.0), np.maximum(of_weighted, 0.0)))
+        if np.any(np.abs(products) > most * (1 + 1e-6) + SLACK * n_rows * size):
+            yield "sent products above those of the deviations."
+
+    def contradictions(self, reply: Projections, known: Known) -> Iterator[str]:
+        """Needs the client's `Ranges`: the columns must fit the extremes it named."""
+        if AskRanges in known.earlier:
+            encoding, mean = Encoding.of(self.columns, self.scaling), reply.sums / reply.n_rows
+            ranges = known.earlier[AskRanges][1]
+            yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, reply.spreads())
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionsTerms(Terms):
+    """Wide tables only; `sure` says whether the table is known to be one before the codes are."""
+
+    request: ClassVar = AskProjections
+
+    sure: bool = True
+
+    def reveals(self) -> str:
+        """Averages, spreads, and how columns go with the labels."""
+        wide = "" if self.sure else "if codes make the table wide: "
+        codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
+        return (
+            f"{wide}means and spreads of {len(self.columns.features)} columns{codes}, and how each varies with the "
+            "labels that the server's model predicts"
+        )

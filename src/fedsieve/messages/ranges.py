@@ -1,0 +1,94 @@
+"""Ranges: the smallest and the largest value of each column, by which all sites scale alike."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.messages.base import Known, Memory, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.columns import Columns, Scaling, same_names
+from fedsieve.tables import LARGEST, Table, checked_batches, dense, is_sparse
+
+BLOCK = 256  # columns of a sparse batch that are made dense at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges(Reply):
+    """Smallest and largest present value per column. Reveals two values of each column, those of its extreme rows.
+
+    A column without values has low = +inf and high = -inf.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    low: Float
+    high: Float
+
+    def __add__(self, other: "Ranges") -> "Ranges":
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return Ranges(self.n_rows + other.n_rows, same_names(self.features, other.features), low, high)
+
+    @property
+    def scaling(self) -> Scaling:
+        """By which these ranges become [0, 1]."""
+        return Scaling(self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class AskRanges(Request):
+    """Server: the smallest and largest value of each column, please. Reveals the columns the server looks at."""
+
+    reply: ClassVar = Ranges
+    title: ClassVar = "ranges of the columns"
+    remembered: ClassVar = True  # later moments and covariances must fit them
+
+    columns: Columns
+
+    def answer(self, table: Table, memory: Memory | None = None) -> Ranges:  # noqa: ARG002
+        """Batch by batch."""
+        return ranges_of(table, self.columns)
+
+    def complaints(self, reply: Ranges, known: Known) -> Iterator[str]:
+        """Finite, in order, and empty only where values may be missing."""
+        yield from names_rule(reply.features, self.columns.features)
+        yield from rows_rule(reply.n_rows, known)
+        yield from shape_rule("low", reply.low, (len(reply.features),))
+        yield from shape_rule("high", reply.high, (len(reply.features),))
+        empty = (reply.low == np.inf) & (reply.high == -np.inf) & (self.columns.missing == "unrelated")
+        broken = ~empty & ~((reply.low >= -LARGEST) & (reply.low <= reply.high) & (reply.high <= LARGEST))
+        if broken.any():
+            name = reply.features[int(np.argmax(broken))]
+            yield f"sent a bad range for {name!r}; it must be finite with low <= high, within ±{LARGEST:g}."
+
+
+@dataclass(frozen=True, eq=False)
+class RangesTerms(Terms):
+    """A site names its extremes."""
+
+    request: ClassVar = AskRanges
+
+    def reveals(self) -> str:
+        """Two values of each column."""
+        n = len(self.columns.features)
+        return f"smallest and largest value of {n} columns: two values of each column, those of extreme rows"
+
+
+def ranges_of(table: Table, columns: Columns) -> Ranges:
+    """The ranges of a table's columns.
+
+    >>> from fedsieve.tables import ArrayTable
+    >>> X = np.array([[1.0, np.nan], [3.0, 5.0]])
+    >>> ranges_of(ArrayTable(("a", "b"), X), Columns(("a", "b"), (), "unrelated")).high
+    array([3., 5.])
+    """
+    low, high = np.full(len(columns.features), np.inf), np.full(len(columns.features), -np.inf)
+    for batch in checked_batches(table, columns.features, columns.missing):
+        by_column = batch.tocsc() if is_sparse(batch) else batch
+        width = BLOCK if is_sparse(batch) else len(low)
+        for first in range(0, len(low), width):
+            block, here = dense(by_column[:, first : first + width]), slice(first, first + width)
+            low[here] = np.minimum(low[here], np.fmin.reduce(block, axis=0, initial=np.inf))
+            high[here] = np.maximum(high[here], np.fmax.reduce(block, axis=0, initial=-np.inf))
+    return Ranges(table.n_rows, columns.features, low, high)

@@ -1,0 +1,228 @@
+"""Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fedsieve import checks
+from fedsieve.arrays import Float, Int
+from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.messages import Request, Terms
+from fedsieve.messages.columns import Encoding
+from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
+from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms
+from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
+from fedsieve.ordering import default_n_features, places, ranked
+from fedsieve.protocol.cohort import Cohort, Steps
+from fedsieve.protocol.method import Labeled, Method
+from fedsieve.protocol.outcome import Selection
+from fedsieve.sieve import Choice, Screening, UnitRanking, rank_units, screen, screening_weights
+
+AUTO = "auto"
+DECIMALS = 12  # of a score
+
+
+@dataclass(frozen=True, eq=False)
+class SieveSelection(Selection):
+    """Also the reasons, per feature; NaN (or -1) for features that were screened out before they were compared."""
+
+    ranks: dict[str, Float]  # per view, 1 is best
+    redundancy: Float  # with the chosen feature most like it
+    redundant_with: Int  # which one that is; -1 where there is none
+    stability: Float  # share of bootstraps in which it is chosen
+    choice: Choice | None  # how the number of features was chosen, where it was
+
+    def columns(self) -> dict[str, Float]:
+        """With the reasons."""
+        ranks = {f"rank_{name}": rank for name, rank in self.ranks.items()}
+        return {**super().columns(), "redundancy": self.redundancy, "stability": self.stability, **ranks}
+
+    def links(self) -> dict[str, Int]:
+        """With what a feature is redundant with."""
+        return {"redundant_with": self.redundant_with}
+
+    def facts(self) -> dict[str, Any]:
+        """With the losses by which the number of features was chosen."""
+        if self.choice is None:
+            return {}
+        tried = zip(self.choice.sizes.tolist(), self.choice.loss.tolist(), self.choice.error.tolist(), strict=True)
+        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried]}
+
+
+@dataclass(frozen=True, eq=False)
+class SieveMethod(Method):
+    """The parameters of one selection by Sieve, and its run.
+
+    `groups` lists features that are selected together, such as the 0/1 columns of one nominal variable. A group counts
+    as one feature: it and a feature of its own are both called a unit.
+    """
+
+    name: ClassVar[str] = "Sieve"
+    page: ClassVar[str] = "sieve.md"
+
+    n_features_to_select: int | str | None = None  # type: ignore[assignment] # a number, "auto", or the usual share
+    groups: Sequence[Sequence[str]] = ()
+    ridge: float = 0.3
+    n_trees: int = 200
+    n_bootstraps: int = 20
+    screen: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check what is Sieve's own besides what all methods share."""
+        super().__post_init__()
+        self.check_number("ridge", "above 0 and at most 1e6", lambda ridge: 0 < ridge <= 1e6)
+        self.check_count("n_trees", 1)
+        self.check_count("n_bootstraps", 0)
+        self.check_count("screen", 2)
+        self.check_count("seed", 0)
+
+    def check_n_features_to_select(self) -> None:
+        """A number of units, or "auto"."""
+        self._check_groups()
+        if self.n_features_to_select not in (None, AUTO):
+            self.check_count("n_features_to_select", 1, self.n_units, "groups=" if self.groups else "n_features=")
+
+    @property
+    def unit_of(self) -> Int:
+        """The unit of each feature; units are numbered in the order of their first feature."""
+        group_of = {name: number for number, group in enumerate(self.groups) for name in group}
+        units: dict[object, int] = {}
+        keys = (group_of.get(name, name) for name in self.features)
+        return np.array([units.setdefault(key, len(units)) for key in keys], dtype=np.int64)
+
+    @property
+    def n_units(self) -> int:
+        """How many there are to choose from."""
+        return len(self.features) - sum(len(group) - 1 for group in self.groups)
+
+    @property
+    def k(self) -> int:
+        """How many units to select; under "auto" the usual share, until the labeled rows have said."""
+        wanted = self.n_features_to_select
+        return wanted if isinstance(wanted, int) else default_n_features(self.n_units)
+
+    @property
+    def n_compared(self) -> int:
+        """Of more encoded columns than this, the most relevant are compared with each other, not all."""
+        return max(self.screen, 2 * self.k)
+
+    @property
+    def smaller_messages(self) -> str:
+        """What a user can do about messages that are too large."""
+        return "Compare fewer columns with each other (screen), use fewer features"
+
+    def terms(self) -> tuple[Terms, ...]:
+        """Ranges, projections where the table may be wide, covariances."""
+        wide = len(self.features) > self.n_compared
+        projections = (ProjectionsTerms(self.columns, sure=wide),) if wide or self.nominal else ()
+        # A group stays whole, so that its columns may be more than are compared.
+        covariances = CovariancesTerms(self.columns, max_columns=max([self.n_compared, *map(len, self.groups)]))
+        return (RangesTerms(self.columns), *projections, covariances)
+
+    def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
+        """The server's rows count like a client's."""
+        if np.all(np.ptp(labeled.Y, axis=0) == 0):
+            raise DataError(f"{self.name}: no label varies over the {len(labeled.Y)} labeled rows; nothing to learn.")
+        own = self.server_table(labeled)
+        cohort.observe(_why_no_codes)
+        ask_ranges = AskRanges(self.columns)
+        ranges: Ranges = yield from cohort.total(ask_ranges, ask_ranges.answer(own))
+        encoding, table = self._encoded(ranges, labeled)
+        unit = self.unit_of[encoding.owner]
+
+        screening, kept = None, np.arange(len(self.features))
+        if len(encoding.names) > self.n_compared:
+            weights = screening_weights(table, labeled.Y, self.ridge)
+            ask_projections = AskProjections(self.columns, ranges.scaling, weights)
+            pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
+            screening = self._screened(pooled, table, labeled.Y, unit)
+            kept = np.flatnonzero(screening.kept[self.unit_of])
+
+        some = self.columns.only(self.features[feature] for feature in kept)
+        ask_covariances = AskCovariances(some, ranges.scaling.only(kept))
+        total: Covariances = yield from cohort.total(ask_covariances, ask_covariances.answer(own))
+        here = np.isin(encoding.owner, kept)
+        compared, unit_here = np.unique(unit[here], return_inverse=True)
+        ranking = rank_units(
+            total.deviations() / total.n_rows,
+            unit_here,
+            table[:, here],
+            labeled.Y,
+            None if self.n_features_to_select == AUTO else self.k,
+            ridge=self.ridge,
+            n_trees=self.n_trees,
+            n_bootstraps=self.n_bootstraps,
+            seed=self.seed,
+        )
+        return self._selection(ranking, compared, screening, cohort.unseen)
+
+    def _encoded(self, ranges: Ranges, labeled: Labeled) -> tuple[Encoding, Float]:
+        """How columns are encoded, and the server's own rows so, before a client's rows could be blamed for them."""
+        try:
+            encoding = Encoding.of(self.columns, ranges.scaling)
+            return encoding, encoding.table(labeled.X)
+        except DataError as error:
+            raise DataError(f"{self.name}: {error}") from None
+
+    def _screened(self, pooled: Projections, table: Float, Y: Float, unit: Int) -> Screening:
+        variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
+        return screen(
+            *(table, Y, unit, variance, products, self.n_compared),
+            ridge=self.ridge,
+            n_trees=self.n_trees,
+            seed=self.seed,
+        )
+
+    def _selection(
+        self, ranking: UnitRanking, compared: Int, screening: Screening | None, unseen: str
+    ) -> SieveSelection:
+        """What was found of units, for their features; `compared` are the units that were not screened out."""
+        unit_of, n_units = self.unit_of, self.n_units
+
+        def per_feature(values: Float, of_others: Float | float = np.nan) -> Float:
+            whole = np.full(n_units, of_others)
+            whole[compared] = values
+            return whole[unit_of]
+
+        score: Float = np.zeros(n_units) if screening is None else screening.score - 1.0  # of others below 0
+        rest = np.setdiff1d(np.arange(n_units), compared)
+        in_order = np.concatenate([compared[ranking.order], rest[ranked(score[rest], decimals=DECIMALS)]])
+        place = places(in_order)[unit_of]
+        first_feature = np.unique(unit_of, return_index=True)[1]
+        twin = ranking.redundant_with
+        return SieveSelection(
+            per_feature(ranking.score, score),
+            ranked(-place, decimals=0),
+            (ranking.relevance if screening is None else screening.relevance)[unit_of],
+            {name: per_feature(view.rank + 1) for name, view in ranking.views.items()},
+            per_feature(ranking.redundancy),
+            per_feature(np.where(twin >= 0, first_feature[compared[twin]], -1).astype(float), -1).astype(np.int64),
+            per_feature(ranking.stability),
+            ranking.choice,
+            n_selected=int((place < ranking.k).sum()),
+            unseen=unseen,
+        )
+
+    def _check_groups(self) -> None:
+        if isinstance(self.groups, str) or any(isinstance(group, str) for group in self.groups):
+            raise ParameterError(f"{self.name}: groups must be lists of features; got {self.groups!r}.")
+        named = [name for group in self.groups for name in group]
+        checks.check_known(self.name, "groups name", named, set(self.features))
+        twice = checks.repeated(named)
+        if twice:
+            raise ParameterError(f"{self.name}: groups must not overlap; {listed(twice)} occur twice.")
+        if any(not group for group in self.groups):
+            raise ParameterError(f"{self.name}: a group needs at least one feature; got an empty one.")
+
+
+def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
+    """A client whose codes cannot be encoded is the one to be named, or dropped."""
+    if isinstance(request, AskRanges) and request.columns.nominal:
+        try:
+            Encoding.of(request.columns, reply.scaling)
+        except DataError as error:
+            return str(error)
+    return None

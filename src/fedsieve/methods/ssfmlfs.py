@@ -1,0 +1,284 @@
+"""SSFMLFS, the paper's method, as a federated method: ranges, moments, the feature graph, PageRank."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fedsieve import kernels
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.errors import ParameterError, listed
+from fedsieve.fuzzy.graph import correlation_distance
+from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
+from fedsieve.fuzzy.relation import RELATION_KINDS
+from fedsieve.messages import Request, Scaling, Terms
+from fedsieve.messages.columns import scaled
+from fedsieve.messages.moments import AskMoments, Moments, MomentsTerms
+from fedsieve.messages.pair_sums import PairSumsTerms
+from fedsieve.messages.products import ProductsTerms
+from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms, ranges_of
+from fedsieve.messages.relation import Relation, RelationTerms
+from fedsieve.messages.relation_matrices import RelationsTerms
+from fedsieve.methods.feature_graph import connect, pooled_sums, rank
+from fedsieve.ordering import order_by_score
+from fedsieve.protocol.cohort import SERVER, Cohort, Steps
+from fedsieve.protocol.method import Labeled, Method
+from fedsieve.protocol.outcome import Selection
+
+MAX_STATISTICS = 2000  # features up to which one round of pair sums is preferred to many rounds of vectors
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSelection(Selection):
+    """Also the radius of each feature's relation, the distances, and how PageRank ended."""
+
+    radius: Float
+    distance: Float | None  # (n_features, n_features), 0 for features that are no vertices; None under "vectors"
+    selected_distance: Float | None  # (k, k) among the selected, best first
+    n_iter: int
+    residual: float
+    n_clipped: dict[str, int] | None  # per site, the server included, where single replies are seen
+
+    def columns(self) -> dict[str, Float]:
+        """With the radius."""
+        return {**super().columns(), "radius": self.radius}
+
+    def facts(self) -> dict[str, Any]:
+        """How PageRank ended, and what was clipped."""
+        return {"n_iter": self.n_iter, "residual": self.residual, "n_clipped": self.n_clipped}
+
+
+@dataclass(frozen=True, eq=False)
+class SSFMLFSMethod(Method):
+    """The parameters of one selection, and its run. `docs/parameters.md` explains each parameter.
+
+    >>> SSFMLFSMethod(features=("age", "weight"), lam=7)
+    Traceback (most recent call last):
+    fedsieve.errors.ParameterError: SSFMLFS: lam must be in [0.4, 2]; got 7.
+    """
+
+    name: ClassVar[str] = "SSFMLFS"
+    range_choices: ClassVar[tuple[str, ...]] = ("federated", "local", "declared")
+    never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **Method.choices,
+        "missing": ("error", "unrelated"),
+        "relation": RELATION_KINDS,
+        "irrelevant": IRRELEVANT_RULES,
+        "decisions": ("crisp", "soft"),
+        "spread": ("pooled", "mean"),
+        "wire": ("auto", "matrices", "statistics", "vectors"),
+        "constant": ("last", "keep"),
+    }
+
+    lam: float = 1.2
+    n_neighbors: int = 3
+    damping: float = 0.85
+    relation: str = "distance"
+    irrelevant: str = "least"
+    decisions: str = "crisp"
+    ranges: str | Mapping[str, tuple[float, float]] = "federated"
+    spread: str = "pooled"
+    wire: str = "auto"
+    constant: str = "last"
+    tol: float = 1e-9
+    max_iter: int = 500
+    selected_distance: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what is SSFMLFS's own after what all methods share."""
+        super().__post_init__()
+        self.check_number("lam", "in [0.4, 2]", lambda lam: 0.4 <= lam <= 2)
+        self.check_number("damping", "in [0, 1)", lambda damping: 0 <= damping < 1)
+        self.check_number("tol", "above 0 and at most 1", lambda tol: 0 < tol <= 1)
+        self.check_count("n_neighbors", 1)
+        self.check_count("max_iter", 1)
+        self._check_ranges()
+
+    @property
+    def wire_form(self) -> str:
+        """The wire form after `auto` is decided."""
+        if self.wire != "auto":
+            return self.wire
+        return "statistics" if len(self.features) <= MAX_STATISTICS else "vectors"
+
+    @property
+    def declared_scaling(self) -> Scaling | None:
+        """Low and high per feature, where the ranges are declared."""
+        if isinstance(self.ranges, str):
+            return None
+        table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
+        return Scaling(table[:, 0], table[:, 1])
+
+    @property
+    def smaller_messages(self) -> str:
+        """The wire forms with smaller messages."""
+        return "Use a wire form with smaller messages ('statistics' or 'vectors')"
+
+    @property
+    def why_single_sites(self) -> str:
+        """The mean of deviations is over single sites."""
+        if self.spread == "mean":
+            return "spread='mean' averages over single sites, which it does not name. Use 'pooled'."
+        return ""
+
+    def parameters(self) -> dict[str, Any]:
+        """With the wire form that "auto" stands for."""
+        ranges = self.ranges if isinstance(self.ranges, str) else dict(self.ranges)
+        return {**super().parameters(), "wire": self.wire_form, "ranges": ranges}
+
+    def check_labeled(self, labeled: Labeled) -> None:
+        """Also refuse labeled rows that are too few for the neighbors."""
+        super().check_labeled(labeled)
+        n_samples = len(labeled.X)
+        if self.n_neighbors >= n_samples:
+            raise ParameterError(
+                f"{self.name}: n_neighbors must be below the number of labeled rows, {n_samples}; "
+                f"got {self.n_neighbors}. Label more rows or lower n_neighbors."
+            )
+
+    def terms(self) -> tuple[Terms, ...]:
+        """Ranges where they are federated, moments, and the graph in the wire form."""
+        ranges = self.ranges if isinstance(self.ranges, str) else "declared"
+        scaling, relation = (self.columns, ranges, self.declared_scaling), self.relation
+        pair_sums = PairSumsTerms(*scaling, relation)
+        graph: dict[str, RelationTerms] = {
+            "matrices": RelationsTerms(*scaling, relation),
+            "statistics": pair_sums,
+            "vectors": ProductsTerms(*scaling, relation, max_rounds=self.max_iter + 1),
+        }
+        first = (RangesTerms(self.columns),) if ranges == "federated" else ()
+        last = (pair_sums,) if self.wire_form == "vectors" and self.selected_distance else ()
+        return (*first, MomentsTerms(*scaling), graph[self.wire_form], *last)
+
+    def run(self, labeled: Labeled, cohort: Cohort) -> Steps[GraphSelection]:
+        """The clients' rows make the graph, the server's the weights of its vertices."""
+        clipped = ClippedValues()
+        cohort.observe(clipped)
+        scaling = yield from self._agreed_scaling(labeled, cohort)
+        deviation, varies = yield from self._deviations(cohort, scaling)
+        vertex = varies | (self.constant == "keep")
+        radius = np.where(self.nominal_mask | ~vertex, 0.0, deviation / self.lam)
+        weights, clipped.n_clipped[SERVER] = self._relevance(labeled, scaling, radius)
+        weights[~vertex] = 0.0
+
+        n_features = len(self.features)
+        scores, n_iter, residual = np.zeros(n_features), 0, 0.0
+        distance = None if self.wire_form == "vectors" else np.zeros((n_features, n_features))
+        if vertex.any():
+            edges = yield from connect(self, cohort, self._relation(scaling, radius, np.flatnonzero(vertex)))
+            found = yield from rank(edges, weights[vertex], self.damping, self.tol, self.max_iter)
+            scores[vertex], n_iter, residual = found.scores, found.n_iter, found.residual
+            distance = None if edges.distance is None else _spread_out(edges.distance, vertex)
+        order = order_by_score(scores, last=~vertex)
+        block = yield from self._selected_distance(cohort, scaling, radius, vertex, order[: self.k], distance)
+        return GraphSelection(
+            scores=scores,
+            order=order,
+            relevance=weights,
+            radius=radius,
+            distance=distance,
+            selected_distance=block,
+            n_iter=n_iter,
+            residual=residual,
+            n_clipped=None if cohort.unseen else clipped.n_clipped,
+            unseen=cohort.unseen,
+        )
+
+    def _agreed_scaling(self, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:
+        """Step 0: whose smallest and largest values become 0 and 1."""
+        if self.ranges == "local":
+            return Scaling(None, None)
+        if self.ranges == "federated":
+            request = AskRanges(self.columns)
+            ranges: Ranges = yield from cohort.total(request, request.answer(self.server_table(labeled)))
+            return ranges.scaling
+        assert self.declared_scaling is not None
+        return self.declared_scaling
+
+    def _deviations(self, cohort: Cohort, scaling: Scaling) -> Steps[tuple[Float, Bool]]:
+        """Step 1: the n-1 deviation of all clients' rows together, or the mean of theirs; and which columns vary."""
+        request = AskMoments(self.columns, scaling)
+        if self.spread == "pooled":
+            pooled: Moments = yield from cohort.total(request)
+            return pooled.deviation, pooled.m2 > 0
+        moments: dict[str, Moments] = yield from cohort.each(request)
+        first, *others = moments.values()
+        deviations = np.array([part.deviation for part in moments.values()])
+        known = np.array([part.count >= 2 for part in moments.values()])  # one present value has no deviation
+        mean: Float = np.where(known, deviations, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return mean, sum(others, first).m2 > 0
+
+    def _relevance(self, labeled: Labeled, scaling: Scaling, radius: Float) -> tuple[Float, int]:
+        """Step 5, on the server's own rows, and how many of their values were clipped."""
+        low, high = scaling.low, scaling.high
+        if low is None or high is None:
+            own = ranges_of(self.server_table(labeled), self.columns)
+            low, high = own.low, own.high
+        X, n_clipped = scaled(labeled.X, low, high, self.nominal_mask)
+        how = (radius, self.relation, self.nominal_mask)
+        decisions = labeled.Y if self.decisions == "crisp" else kernels.soft_decisions(X, labeled.Y, *how)
+        different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
+        return kernels.relevance(X, different, *how), n_clipped
+
+    def _relation(self, scaling: Scaling, radius: Float, chosen: Int) -> Relation:
+        """The relation of some of the features."""
+        columns = self.columns.only(self.features[feature] for feature in chosen)
+        return Relation(columns, scaling.only(chosen), radius[chosen], self.relation)
+
+    def _selected_distance(
+        self, cohort: Cohort, scaling: Scaling, radius: Float, vertex: Bool, chosen: Int, distance: Float | None
+    ) -> Steps[Float | None]:
+        """The distances among the chosen features; under `vectors`, if asked for, by a round of small sums."""
+        if distance is not None:
+            block: Float = distance[np.ix_(chosen, chosen)]
+            return block
+        if not self.selected_distance or not vertex[chosen].any():
+            return None
+        relation = self._relation(scaling, radius, chosen[vertex[chosen]])
+        sums, n_rows = yield from pooled_sums("statistics", cohort, relation)
+        return _spread_out(correlation_distance(sums, n_rows), vertex[chosen])
+
+    def _check_ranges(self) -> None:
+        rule = "ranges must be 'federated', 'local' or {name: (low, high)}"
+        if isinstance(self.ranges, str):
+            if self.ranges not in ("federated", "local"):
+                raise ParameterError(f"{self.name}: {rule}; got {self.ranges!r}.")
+            return
+        if not isinstance(self.ranges, Mapping):
+            raise ParameterError(f"{self.name}: {rule}; got {self.ranges!r}.")
+        scaled = [name for name in self.features if name not in self.nominal]
+        missing = [name for name in scaled if name not in self.ranges]
+        if missing:
+            raise ParameterError(f"{self.name}: ranges declares no range for {listed(missing)}. Declare all features.")
+        for name in scaled:
+            try:
+                low, high = (float(edge) for edge in self.ranges[name])
+            except (TypeError, ValueError):
+                raise ParameterError(
+                    f"{self.name}: ranges[{name!r}] must be (low, high); got {self.ranges[name]!r}."
+                ) from None
+            if not -np.inf < low <= high < np.inf:
+                raise ParameterError(
+                    f"{self.name}: ranges[{name!r}] must be finite with low <= high; got ({low}, {high})."
+                )
+
+
+class ClippedValues:
+    """An observer: how many values of each site lay outside the declared ranges."""
+
+    def __init__(self) -> None:
+        self.n_clipped: dict[str, int] = {SERVER: 0}
+
+    def __call__(self, client: str, _request: Request, reply: Any) -> None:
+        """Remember the count that comes with moments."""
+        if isinstance(reply, Moments):
+            self.n_clipped[client] = reply.n_clipped
+
+
+def _spread_out(distance: Float, vertex: Bool) -> Float:
+    """Distances among the vertices as a matrix of all features; the others have no edges."""
+    full = np.zeros((len(vertex), len(vertex)))
+    full[np.ix_(vertex, vertex)] = distance
+    return full

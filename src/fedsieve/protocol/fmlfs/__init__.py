@@ -1,1 +1,0 @@
-"""FMLFS as a protocol: its plan, the server's side, and what a site agrees to. Our reading of the method."""

@@ -1,0 +1,111 @@
+"""The parties of a federation: the server's loop, an edge server, a client. None of them sends anything itself.
+
+The server's side is a generator: it yields questions, is sent replies, returns the selection. It does no I/O, reads no
+clock and starts no thread, so that any runtime can drive it: one process, a test that loses messages, or a network. One
+run is one cohort: if a client must be dropped, everything is asked again of the others.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from fedsieve.arrays import Float
+from fedsieve.errors import FedSieveError, ParameterError, ProtocolError
+from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, Steps
+from fedsieve.protocol.method import Labeled, Method
+from fedsieve.protocol.outcome import Selection
+from fedsieve.tables import Table
+
+
+def federated_selection(method: Method, labeled: Labeled, clients: Iterable[str]) -> Steps[Selection]:
+    """Run the method with the named clients.
+
+    Yields `Question`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a
+    rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client.
+    """
+    names = tuple(clients)
+    _check_names(method, names)
+    method.check_labeled(labeled)
+    dropped: dict[str, str] = {}
+    rounds = 0
+    while True:
+        cohort = PlainCohort(names, method.max_sites_per_client, rounds)
+        try:
+            selection: Selection = yield from method.run(labeled, cohort)
+            return replace(selection, n_rows=cohort.n_rows, dropped=dropped)
+        except BadReplyError as bad:
+            if method.on_bad_client == "raise":
+                raise
+            dropped.update(bad.reasons)
+            names = tuple(name for name in names if name not in bad.reasons)
+            rounds = cohort.round
+            if len(names) < method.min_clients:
+                raise ProtocolError(
+                    f"{method.name}: {len(names)} client left, at least {method.min_clients} needed. Dropped: "
+                    + " ".join(f"{name!r}: {reason}" for name, reason in dropped.items())
+                ) from bad
+
+
+def _check_names(method: Method, names: tuple[str, ...]) -> None:
+    if len(set(names)) < len(names) or SERVER in names:
+        raise ParameterError(
+            f"{method.name}: client names must differ from each other and from {SERVER!r}; got {names}."
+        )
+    if len(names) < method.min_clients:
+        raise ParameterError(
+            f"{method.name}: a federation needs at least {method.min_clients} clients; got {len(names)}. "
+            "For rows in one place call fit(X, Y) without clients."
+        )
+
+
+class EdgeServer:
+    """Answers requests with the checked total over its own sites.
+
+    `method` is that of the whole federation. One run is one cohort here too: a site that fails makes the edge server
+    refuse, and the server above decides whether to go on without all its sites.
+    """
+
+    def __init__(self, method: Method, sites: Iterable[str]) -> None:
+        self._method = method
+        self._cohort = PlainCohort(sites, method.max_sites_per_client)
+
+    def answer(self, request: Request) -> Steps[Reply]:
+        """Yields questions for its sites, is sent their replies, returns its own reply."""
+        reason = self._method.why_single_sites or request.reply.why_no_sum
+        if reason:
+            return Refusal(f"an edge server: {reason}")
+        try:
+            total: Reply = yield from self._cohort.total(request)
+        except BadReplyError as bad:
+            failed = " ".join(f"site {site!r}: {reason}" for site, reason in bad.reasons.items())
+            return Refusal(f"an edge server, of which failed {failed}")
+        return total
+
+
+class RunMemory:
+    """The memory of a client that lives as long as the run."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Float] = {}
+
+    def keep(self, name: str, values: Float) -> None:
+        """Hold on to them."""
+        self._kept[name] = values
+
+    def recall(self, name: str) -> Float | None:
+        """What was kept last."""
+        return self._kept.get(name)
+
+
+class Client:
+    """Answers the server's requests from one site's rows."""
+
+    def __init__(self, table: Table, memory: Memory | None = None) -> None:
+        self._table, self._memory = table, memory or RunMemory()
+
+    def answer(self, request: Request) -> Reply:
+        """The reply to a request; a `Refusal` with the reason where the rows do not allow one."""
+        try:
+            return request.answer(self._table, self._memory)
+        except FedSieveError as reason:
+            return Refusal(str(reason))

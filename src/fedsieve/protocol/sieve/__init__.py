@@ -1,1 +1,0 @@
-"""Sieve as a protocol: its plan, the server's side, and what a site agrees to."""

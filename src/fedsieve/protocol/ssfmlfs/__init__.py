@@ -1,1 +1,0 @@
-"""SSFMLFS as a protocol: its plan, the server's side, and what a site agrees to."""

@@ -1,0 +1,124 @@
+"""A selection as plain values and on disk: `selection.json` with everything about the run, `ranking.csv` to look at.
+
+All that write or read a `selection.json` do it here: commands, runs, and the sites that are told the result.
+"""
+
+import csv
+import json
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from fedsieve.errors import DataError
+from fedsieve.files import write_atomically, write_together
+from fedsieve.protocol import Method
+from fedsieve.protocol.outcome import Outcome, bytes_by_kind
+from fedsieve.versions import versions
+
+FORMAT = "fedsieve-selection/1"
+JSON, CSV = "selection.json", "ranking.csv"
+
+
+def selection_record(
+    method: Method,
+    outcome: Outcome,
+    labels: list[str],
+    *,
+    seed: int | None = None,
+    federation: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The record of a run. `seed` is that of the data's partition, if one was drawn.
+
+    `federation` is what a run over a network adds: its id, and what happened to its sites.
+    """
+    found = outcome.selection
+    names = list(method.features)
+    n_selected = method.k if found.n_selected is None else found.n_selected
+
+    def per_feature(values: Any) -> dict[str, float | None]:
+        return dict(zip(names, (None if isnan(value) else float(value) for value in values), strict=True))
+
+    def other_feature(indices: Any) -> dict[str, str | None]:
+        return dict(zip(names, (None if i < 0 else names[i] for i in indices), strict=True))
+
+    return {
+        "format": FORMAT,
+        "method": method.name,
+        "selected": [names[i] for i in found.order[:n_selected]],
+        "order": [names[i] for i in found.order],
+        "columns": [*found.columns(), *found.links()],  # what follows per feature
+        **{name: per_feature(values) for name, values in found.columns().items()},
+        **{name: other_feature(indices) for name, indices in found.links().items()},
+        "labels": labels,
+        "parameters": {**method.parameters(), "n_features_to_select": n_selected},
+        **found.facts(),
+        "n_rows": found.n_rows,
+        "dropped": found.dropped,
+        "seed": seed,
+        "federation": federation,
+        "versions": versions(),
+        "bytes": bytes_by_kind(outcome.transcript),
+        "transcript": [entry._asdict() for entry in outcome.transcript],
+    }
+
+
+def selection_text(record: dict[str, Any]) -> str:
+    """The content of a `selection.json`."""
+    return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def write_selection_json(text: str, folder: Path) -> None:
+    """Write `selection.json` alone, in one step."""
+    write_atomically(folder / JSON, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def write_selection(record: dict[str, Any], folder: Path) -> None:
+    """Write both files once both are complete, `selection.json` last."""
+    text = selection_text(record)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be made: {error.strerror}.") from None
+    write_together(
+        {
+            folder / CSV: lambda file: _write_ranking(record, file),
+            folder / JSON: lambda file: file.write_text(text, encoding="utf-8"),
+        }
+    )
+
+
+def refuse_to_overwrite(folder: Path, way_out: str = "Choose another --out, or give --force to replace it.") -> None:
+    """Stop before any work where a result lies already."""
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder}: is a file; the result needs a folder.")
+    present = [name for name in (JSON, CSV) if (folder / name).exists()]
+    if present:
+        raise DataError(f"{folder / present[0]} exists already. {way_out}")
+
+
+def read_selection(path: Path) -> dict[str, Any]:
+    """Read a `selection.json` and check that it is one."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise DataError(f"{path}: is no valid JSON: {error}.") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT or not _are_names(record, "selected", "order"):
+        raise DataError(f"{path}: is no selection of format {FORMAT!r}, as 'fedsieve select' writes it.")
+    return record
+
+
+def _are_names(record: dict[str, Any], *keys: str) -> bool:
+    return all(isinstance(record.get(key), list) and all(isinstance(n, str) for n in record[key]) for key in keys)
+
+
+def _write_ranking(record: dict[str, Any], file: Path) -> None:
+    with file.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        columns = record["columns"]
+        titles = ("score" if name == "scores" else name for name in columns)
+        writer.writerow(("rank", "feature", *titles, "selected"))
+        for rank, name in enumerate(record["order"], start=1):
+            numbers = (record[column][name] for column in columns)
+            writer.writerow((rank, name, *numbers, int(rank <= len(record["selected"]))))

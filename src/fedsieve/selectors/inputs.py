@@ -1,0 +1,208 @@
+"""What users pass, turned into 0/1 labels and named tables: arrays, frames, sparse tables, with labels or without."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.errors import DataError, columns_differ
+from fedsieve.tables import ArrayTable, FrameTable, Table
+
+UNLABELED = -1
+
+
+def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
+    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labeled; `owner` is named in errors.
+
+    A row of Y that is all -1 is unlabeled. 1-D y (or a single column) holds classes: -1 is unlabeled, the other
+    values are one-hot encoded, since Equation 9 needs at least two labels to tell rows apart.
+
+    >>> labels, labeled = read_labels([[1, 0, 1], [-1, -1, -1]])
+    >>> labels[labeled], labeled
+    (array([[1., 0., 1.]]), array([ True, False]))
+    >>> read_labels(["cat", "dog", "cat"])[0]
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
+    values = label_array(Y)
+    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        return _one_hot(values.ravel(), owner)
+    if values.ndim != 2:
+        raise DataError(f"{owner}: Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{owner}: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
+        ) from None
+    labeled = ~np.all(numbers == UNLABELED, axis=1)
+    wrong = labeled[:, None] & ~np.isin(numbers, (0.0, 1.0))
+    if wrong.any():
+        row, label = (int(index) for index in np.argwhere(wrong)[0])
+        raise DataError(
+            f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
+            f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
+        )
+    return numbers, labeled
+
+
+def label_array(Y: Any) -> NDArray[Any]:
+    """Labels as an array of whatever they are."""
+    values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
+        values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
+    return values
+
+
+def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise DataError(f"{owner}: y contains NaN or infinity. An unlabeled row is -1.")
+    labeled = np.array([not (np.isscalar(value) and value == UNLABELED) for value in y], dtype=bool)
+    classes = np.unique(y[labeled])
+    return (y[:, None] == classes[None, :]).astype(np.float64), labeled
+
+
+WAY_OUT = "Give every site the columns of the labeled rows, in any order."
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """The column names of a data frame; `None` for arrays, and for frames whose columns are only numbered."""
+    columns = getattr(table, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return tuple(columns)
+
+
+def named_clients(clients: Any) -> dict[str, Any]:
+    """What each client brings, by name: a list gets names by position, a mapping keeps its own."""
+    if isinstance(clients, Mapping):
+        named = {str(name): brought for name, brought in clients.items()}
+        if len(named) < len(clients):
+            raise DataError(f"clients must have different names; as text some of {list(clients)} are the same.")
+        return named
+    if isinstance(clients, Sequence) and not isinstance(clients, str):
+        width = len(str(max(len(clients) - 1, 0)))
+        return {f"client-{index:0{width}d}": brought for index, brought in enumerate(clients)}
+    raise DataError(f"clients must be a list of tables or a dict name -> table; got {type(clients).__name__}.")
+
+
+def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str, Table]:
+    """One table per client.
+
+    `named` says whether the labeled rows came with column names; then the clients' columns are matched by name.
+    """
+    tables = named_clients(clients)
+    return {name: _table(f"client {name!r}", table, tuple(features), named) for name, table in tables.items()}
+
+
+def _table(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Table:
+    names = column_names(table)
+    if (names is not None) != named:
+        have = ("no names", "names") if named else ("names", "none")
+        raise DataError(
+            f"{owner} has columns with {have[0]}, the labeled rows with {have[1]}; columns are matched by name. "
+            "Pass data frames everywhere, or arrays everywhere."
+        )
+    if names is not None:
+        missing = [name for name in features if name not in names]
+        extra = [name for name in names if name not in features]
+        if missing or extra:
+            raise columns_differ(owner, missing, extra, WAY_OUT)
+    X = numbers(owner, table)
+    if X.shape[1] != len(features):
+        raise DataError(f"{owner} has {X.shape[1]} columns, the labeled rows have {len(features)}. {WAY_OUT}")
+    return ArrayTable(features, X) if names is None or sparse.issparse(table) else FrameTable(table)
+
+
+def numbers(owner: str, table: Any) -> Rows:
+    """The table as float64, (n_rows, n_columns); a column that holds no numbers is named."""
+    if sparse.issparse(table):
+        return sparse.csr_array(table, dtype=np.float64)
+    try:
+        X = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if column_names(table) is None:
+            raise DataError(f"{owner} holds something that is no number: {error}. Encode it.") from None
+        X = _by_column(owner, table)
+    if X.ndim != 2:
+        raise DataError(f"{owner} must be a table of rows and columns; got shape {X.shape}.")
+    return X
+
+
+def _by_column(owner: str, table: Any) -> Rows:
+    """A data frame one column at a time: pandas' nullable columns convert only so, and a culprit can be named."""
+    columns = []
+    for name in column_names(table) or ():
+        try:
+            columns.append(np.asarray(table[name], dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"{owner} holds something that is no number: column {name!r} ({error}). Encode it."
+            ) from None
+    return np.stack(columns, axis=1)
+
+
+def clients_with_labels(owner: str, clients: Any) -> dict[str, tuple[Any, Any]]:
+    """What each client brings where clients hold labels: a pair of rows and labels, by name."""
+    pairs = named_clients(clients)
+    for name, pair in pairs.items():
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise DataError(
+                f"{owner}: client {name!r} must be a pair (rows, labels): this method needs labels at the clients; "
+                f"got {type(pair).__name__}."
+            )
+    return pairs
+
+
+def common_labels(
+    owner: str, tables: Mapping[str, tuple[int, Any]], features: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[Float]]:
+    """The labels' names and each site's 0/1 labels; classes (1-D) are encoded for all sites together."""
+    names = column_names(next(iter(tables.values()))[1])
+    values = [_label_values(owner, site, n_rows, y, names) for site, (n_rows, y) in tables.items()]
+    widths = {value.shape[1] for value in values}
+    if len(widths) > 1:
+        raise DataError(f"{owner}: all sites must have the same number of labels; got {sorted(widths)}.")
+    if widths == {1}:
+        encoded, labeled = read_labels(np.concatenate(values).ravel(), owner)
+        if encoded.shape[1] == 2:
+            encoded = encoded[:, 1:]  # two classes are one label; as two, each would tell all of the other
+    else:
+        parts = [read_labels(value, f"{owner}: {site}") for site, value in zip(tables, values, strict=True)]
+        encoded, labeled = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if not labeled.all():
+        raise DataError(
+            f"{owner}: {int((~labeled).sum())} rows of labels are -1 (unlabeled). It needs labels for all rows."
+        )
+    given = names if names is not None and len(names) == encoded.shape[1] else None
+    label_names = given or tuple(f"y{i}" for i in range(encoded.shape[1]))
+    while set(label_names) & set(features):
+        label_names = tuple(f"label {name}" for name in label_names)
+    return label_names, np.split(encoded, np.cumsum([len(value) for value in values])[:-1])
+
+
+def _label_values(owner: str, site: str, n_rows: int, y: Any, names: tuple[str, ...] | None) -> Any:
+    """One site's labels as (n_rows, n_labels), in the order of the server's."""
+    own = column_names(y)
+    if (own is None) != (names is None):
+        have = ("no names", "names") if names is not None else ("names", "none")
+        raise DataError(
+            f"{owner}: {site} has labels with {have[0]}, the server with {have[1]}; labels are matched by name. "
+            "Pass data frames everywhere, or arrays everywhere."
+        )
+    if own is not None and names is not None:
+        missing, extra = [name for name in names if name not in own], [name for name in own if name not in names]
+        if missing or extra:
+            way_out = "Give every site the same labels, in any order."
+            raise columns_differ(f"{owner}: {site}, its labels,", missing, extra, way_out)
+        y = y[list(names)]
+    value = label_array(y)
+    if value.ndim not in (1, 2) or len(value) != n_rows:
+        raise DataError(
+            f"{owner}: {site} has {n_rows} rows and labels of shape {value.shape}; they must be the same rows."
+        )
+    return value.reshape(n_rows, -1)

@@ -1,0 +1,189 @@
+"""Three views of which features matter; each sees what the others miss, and what all of them see is robust.
+
+- together: features taken so that their kernel aligns with the labels that a ridge regression, fitted on the labeled
+  rows, predicts for all rows of the federation: relevant and unlike each other.
+- alone: the coefficients of that regression on standardized columns: what nothing else can tell.
+- trees: what randomized trees split the labeled rows by: not linear. It counts for half.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedsieve import kernels
+from fedsieve.arrays import Float, Int
+from fedsieve.ordering import best_of, default_n_features, places, ranked, rounded
+
+WEIGHTS = {"together": 0.25, "alone": 0.25, "trees": 0.5}
+"""The views, and how much each of them counts."""
+QUICK_SHARE = 4  # bootstraps and folds grow one tree where the ranking itself grows so many
+DECIMALS = 12  # of a score
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Per unit a relevance, adding up to 1, the rank by this view, 0 for the best, and its worth in [0, 1]."""
+
+    relevance: Float
+    rank: Float
+    worth: Float
+
+    @classmethod
+    def by_relevance(cls, relevance: Float) -> "View":
+        """Worth is relative to the most relevant unit; its root, since a relevance adds up like a square."""
+        worth = np.sqrt(relevance / max(float(relevance.max()), np.finfo(np.float64).tiny))
+        return cls(relevance, mean_ranks(relevance), worth)
+
+    @classmethod
+    def by_order(cls, relevance: Float, order: Int) -> "View":
+        """Worth is m / (m + rank), m being how many units are usually selected: the first tell little apart."""
+        rank = places(order).astype(np.float64)
+        m = default_n_features(len(order))
+        return cls(relevance, rank, m / (m + rank))
+
+
+class FeatureViews:
+    """What the federation told of its columns, ready to be combined with labeled rows, again and again.
+
+    `covariance` is that of all rows' encoded columns, `unit` the unit of each column; `likeness` (n_units, n_units) has
+    the sums of squared covariances between the columns of two units, the inner products of their linear kernels.
+    """
+
+    def __init__(self, covariance: Float, unit: Int, *, ridge: float, n_trees: int, seed: int) -> None:
+        self.likeness = _by_unit(_by_unit(covariance**2, unit).T, unit)
+        self._covariance, self._unit = covariance, unit
+        self._ridge, self._n_trees, self._seed = ridge, n_trees, seed
+        self._per_deviation = per_deviation(np.diagonal(covariance))
+
+    @property
+    def n_units(self) -> int:
+        """How many units are compared."""
+        return len(self.likeness)
+
+    def of(self, X: Float, Y: Float) -> dict[str, View]:
+        """All views of labeled rows in encoded columns."""
+        return self._views(X, Y, self._n_trees)
+
+    def quick_order(self, X: Float, Y: Float) -> Int:
+        """The units, best first, as some labeled rows show them; with fewer trees, since it is done many times."""
+        return self.best_first(fused(self._views(X, Y, -(-self._n_trees // QUICK_SHARE))))
+
+    def best_first(self, score: Float) -> Int:
+        """Units by descending score, those without variance last."""
+        return ranked(score, decimals=DECIMALS, last=np.diagonal(self.likeness) <= 0)
+
+    def _views(self, X: Float, Y: Float, n_trees: int) -> dict[str, View]:
+        rows, targets = X - column_means(X), label_targets(Y)
+        predicted = self._covariance @ ridge_regression(rows, targets, self._ridge)
+        together = unit_shares((predicted**2).sum(axis=1), self._unit)
+        coefficients = ridge_regression(rows * self._per_deviation, targets, self._ridge)
+        alone = unit_shares((coefficients**2).sum(axis=1), self._unit)
+        trees = unit_shares(kernels.tree_importances(X, Y, n_trees, self._seed), self._unit)
+        return {
+            "together": View.by_order(together, greedy_alignment(together, self.likeness)),
+            "alone": View.by_relevance(alone),
+            "trees": View.by_relevance(trees),
+        }
+
+
+def fused(views: dict[str, View]) -> Float:
+    """One score per unit, in [0, 1]: the weighted mean of what it is worth to the views."""
+    score: Float = np.sum([WEIGHTS[name] * view.worth for name, view in views.items()], axis=0)
+    return score
+
+
+def mean_relevance(views: dict[str, View]) -> Float:
+    """One relevance per unit, adding up to 1."""
+    relevance: Float = np.sum([WEIGHTS[name] * view.relevance for name, view in views.items()], axis=0)
+    return relevance
+
+
+def column_means(table: Float) -> Float:
+    """The mean of each column; of a constant one exactly its value, so that its deviations are exactly 0."""
+    mean: Float = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
+    return mean
+
+
+def label_targets(Y: Float) -> Float:
+    """Labels centered and scaled to unit length, so that rare labels count like frequent ones; constants left out.
+
+    >>> label_targets(np.array([[1.0, 1.0], [0.0, 1.0]]))
+    array([[ 0.70710678],
+           [-0.70710678]])
+    """
+    centered = Y - Y.mean(axis=0)
+    length = np.sqrt((centered**2).sum(axis=0))
+    varies = np.ptp(Y, axis=0) > 0
+    targets: Float = centered[:, varies] / length[varies]
+    return targets
+
+
+def ridge_regression(X: Float, targets: Float, strength: float) -> Float:
+    """Coefficients (n_columns, n_targets) of centered rows; the penalty is in units of the mean column's squares."""
+    n_rows, n_columns = X.shape
+    penalty = strength * float((X**2).sum()) / n_columns or 1.0  # rows that do not differ teach nothing
+    if n_rows < n_columns:
+        W: Float = X.T @ np.linalg.solve(X @ X.T + penalty * np.eye(n_rows), targets)
+        return W
+    return np.asarray(np.linalg.solve(X.T @ X + penalty * np.eye(n_columns), X.T @ targets), dtype=np.float64)
+
+
+def per_deviation(variance: Float) -> Float:
+    """What standardizes columns of these variances; 0 for constant ones."""
+    deviation = np.sqrt(variance)
+    return np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+
+
+def unit_shares(per_column: Float, unit: Int) -> Float:
+    """Sums over the columns of each unit, as shares of all."""
+    sums = _by_unit(per_column, unit)
+    return sums / max(float(sums.sum()), np.finfo(np.float64).tiny)
+
+
+def _by_unit(per_column: Float, unit: Int) -> Float:
+    """Sums over the columns (first axis) of each unit."""
+    n_units = int(unit.max()) + 1
+    if n_units == len(unit):  # every column is a unit, in order
+        return per_column
+    sums = np.zeros((n_units, *per_column.shape[1:]))
+    np.add.at(sums, unit, per_column)
+    return sums
+
+
+def greedy_alignment(relevance: Float, likeness: Float) -> Int:
+    """All features, in the order in which each next one makes Σ_p b_p / √(Σ_pq G_pq) over the taken ones largest.
+
+    With b_p = ‖cov(x_p, labels)‖² and G_pq = cov(x_p, x_q)² this is the alignment (the cosine) of the linear kernels of
+    the taken features and of the labels. Ties go to the smaller index; features without variance come last.
+
+    >>> G = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> greedy_alignment(np.array([1.0, 0.9, 0.8]), G)  # the second is much like the first
+    array([0, 2, 1])
+    """
+    own = np.diagonal(likeness)
+    varying = own > 0
+    left, order = varying.copy(), np.empty(len(relevance), dtype=np.int64)
+    n_varying = int(varying.sum())
+    gained, spent, shared = 0.0, 0.0, np.zeros(len(relevance))
+    for place in range(n_varying):
+        alignment = np.zeros(len(relevance))
+        alignment[left] = (gained + relevance[left]) / np.sqrt(spent + 2 * shared[left] + own[left])
+        taken = best_of(left, alignment)
+        order[place] = taken
+        left[taken] = False
+        gained += relevance[taken]
+        spent += 2 * shared[taken] + own[taken]
+        shared += likeness[:, taken]
+    order[n_varying:] = np.flatnonzero(~varying)
+    return order
+
+
+def mean_ranks(scores: Float) -> Float:
+    """The rank of each score, 0 for the largest; equal ones share the mean of their ranks.
+
+    >>> mean_ranks(np.array([0.2, 0.5, 0.2, 0.0]))
+    array([1.5, 0. , 1.5, 3. ])
+    """
+    _, place, counts = np.unique(-rounded(scores), return_inverse=True, return_counts=True)
+    ranks: Float = np.cumsum(counts) - (counts + 1) / 2
+    return ranks[place.ravel()]

@@ -1,0 +1,74 @@
+"""`fedsieve federation simulate` without Ray: the apps on the in-process grid stand in for the simulation."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from fedsieve.cli.federation import simulate as command
+from fedsieve.datasets import load_digits, partition
+from fedsieve.deployment.runs import new_run
+from fedsieve.methods import SieveMethod, SSFMLFSMethod
+from fedsieve.protocol import Labeled
+from fedsieve.tables import ArrayTable
+from fedsieve.transport import in_process
+from fedsieve.transport.flower import client_app, server_app
+from fedsieve.transport.flower.local_grid import LocalGrid, site_node
+
+N_SITES, SEED = 3, 5
+
+
+def on_the_local_grid(folder, _threads):
+    names = folder.agreement().sites
+    nodes = {i: site_node(client_app.app, folder.site(name).path, i) for i, name in enumerate(names, start=1)}
+    server_app.lead_run(LocalGrid(nodes), folder, new_run(folder, list(names), absent=[]))
+
+
+@pytest.fixture
+def simulate(fedsieve, monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "find_spec", lambda name: name)
+    stand_in = SimpleNamespace(simulate=on_the_local_grid)
+    monkeypatch.setitem(sys.modules, "fedsieve.transport.flower.simulation", stand_in)
+    monkeypatch.setattr("fedsieve.transport.flower.simulation", stand_in, raising=False)
+
+    def call(*options: object):
+        result = fedsieve("federation", "simulate", "--out", tmp_path / "result", *options)
+        file = tmp_path / "result" / "selection.json"
+        return result, json.loads(file.read_text()) if file.is_file() else None
+
+    return call
+
+
+@pytest.mark.parametrize(("asked", "plan"), [([], SieveMethod), (["--method", "ssfmlfs"], SSFMLFSMethod)])
+def test_the_bundled_digits_give_what_one_process_finds_by_sieve_unless_another_method_is_named(simulate, asked, plan):
+    result, record = simulate("--clients", N_SITES, "--seed", SEED, *asked)
+    assert result.code == 0, result.err
+    digits = load_digits()
+    labeled, others = partition.labeled_split(digits.Y, 0.2, SEED)
+    parts = partition.dirichlet(digits.Y[others], N_SITES, 0.5, SEED)
+    sites = {
+        f"site-{i:04d}": ArrayTable(digits.feature_names, digits.X[others[part]]) for i, part in enumerate(parts, 1)
+    }
+    rows = Labeled(digits.X[labeled], digits.Y[labeled].astype(np.float64))
+    expected = in_process.select(plan(digits.feature_names), rows, sites)
+    assert record["method"] == plan.name
+    assert_array_equal(list(record["scores"].values()), expected.selection.scores)
+
+
+def test_rows_of_files_are_dealt_out_among_the_sites(simulate, tables):
+    rows = tables.save("rows.csv", tables.clients["siteA"])
+    files = ("--labeled", tables["server.csv"], "--labels", "prefix:label_", "--rows", rows)
+    result, record = simulate("--clients", N_SITES, *files)
+    assert result.code == 0, result.err
+    assert record["n_rows"] == {"site-0001": 4, "site-0002": 4, "site-0003": 4}
+    assert set(record["order"]) == set(tables.features)
+
+
+def test_a_method_whose_sites_hold_labels_is_refused(simulate):
+    result, record = simulate("--method", "FMLFS")
+    assert result.code == 2
+    assert result.message == "fedsieve: --method must be one of 'sieve', 'ssfmlfs'; got 'FMLFS'."
+    assert record is None

@@ -1,0 +1,161 @@
+"""Tables on disk: read with every problem named, written whole or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from pyarrow import parquet
+
+from fedsieve.datasets import tables
+from fedsieve.errors import DataError
+from fedsieve.files import write_atomically, write_together
+
+
+def test_csv_and_parquet_are_read_alike(tmp_path):
+    table = pa.table({"a": [1, 2, None], "größe": [0.5, 1.5, 2.5]})
+    for name in ("t.csv", "T.CSV", "t.parquet"):
+        tables.write_table(table, tmp_path / name)
+        read = tables.read_table(str(tmp_path / name))
+        assert read.column_names == ["a", "größe"]
+        assert_array_equal(tables.numeric_columns(read, ["größe", "a"], "t"), [[0.5, 1], [1.5, 2], [2.5, np.nan]])
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "NaN", "null", "N/A"])
+def test_gaps_in_csv_are_missing_values(tmp_path, gap):
+    (tmp_path / "t.csv").write_text(f"a,b\n1,2\n{gap},3\n")
+    table = tables.read_table(tmp_path / "t.csv")
+    assert_array_equal(tables.numeric_columns(table, ["a", "b"], "t"), [[1, 2], [np.nan, 3]])
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfa,b\r\n1,2\r\n")
+    assert tables.read_table(tmp_path / "t.csv").column_names == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("t.txt", b"a\n1\n", "the ending must be one of '.csv', '.parquet'; got '.txt'"),
+        ("t", b"a\n1\n", "the ending must be one of '.csv', '.parquet'; got ''"),
+        ("t.csv", b"", "cannot be read as CSV"),
+        ("t.csv", b"a,b\n", "has a header but no rows"),
+        ("t.csv", b"a,b\n1\n", "cannot be read as CSV"),
+        ("t.csv", b"b,a,b,a,c\n1,2,3,4,5\n", "the column names 'a', 'b' occur twice"),
+        ("t.csv", b"\xe4\n1\n", "cannot be read as CSV"),
+        ("t.parquet", b"PAR1 not really PAR1", "cannot be read as PARQUET"),
+    ],
+)
+def test_a_file_that_is_no_table_is_named_with_the_reason(tmp_path, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError) as error:
+        tables.read_table(tmp_path / name)
+    assert str(error.value).startswith(f"{tmp_path / name}: {says}")
+
+
+def test_a_parquet_file_without_rows_is_refused(tmp_path):
+    parquet.write_table(pa.table({"a": pa.array([], pa.float64())}), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="has a header but no rows"):
+        tables.read_table(tmp_path / "t.parquet")
+
+
+def test_an_absent_file_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"nope\.csv: no such file\."):
+        tables.read_table(tmp_path / "nope.csv")
+
+
+def test_all_kinds_of_numbers_become_doubles():
+    table = pa.table(
+        {
+            "bool": pa.array([True, False, None]),
+            "int": pa.array([1, None, 3], pa.int8()),
+            "unsigned": pa.array([1, 2, 2**53], pa.uint64()),
+            "float": pa.array([0.5, None, float("inf")], pa.float32()),
+            "null": pa.nulls(3),
+        }
+    )
+    values = tables.numeric_columns(table, table.column_names, "t")
+    assert values.dtype == np.float64
+    expected = [[1, 1, 1, 0.5, np.nan], [0, np.nan, 2, np.nan, np.nan], [np.nan, 3, 2**53, np.inf, np.nan]]
+    assert_array_equal(values, expected)
+
+
+def test_columns_in_several_chunks_are_read_whole():
+    table = pa.concat_tables([pa.table({"a": [1, 2]}), pa.table({"a": [3]})])
+    assert_array_equal(tables.numeric_columns(table, ["a"], "t"), [[1], [2], [3]])
+
+
+@pytest.mark.parametrize(
+    ("column", "says"),
+    [
+        (pa.array([None, "red"]), "column 'x' holds string such as 'red', no numbers"),
+        (pa.array([b"a", b"b"]), "column 'x' holds binary such as b'a', no numbers"),
+        (pa.array([[1], [2]]), "column 'x' holds list"),
+        (pa.array([0, 1], pa.timestamp("s")), "column 'x' holds timestamp"),
+    ],
+)
+def test_a_column_without_numbers_is_named(column, says):
+    with pytest.raises(DataError) as error:
+        tables.numeric_columns(pa.table({"a": [1, 2], "x": column}), ["a", "x"], "site.csv")
+    assert str(error.value).startswith(f"site.csv: {says}")
+
+
+def test_what_a_format_cannot_hold_is_an_error_and_leaves_nothing(tmp_path):
+    with pytest.raises(DataError, match="cannot be written as CSV"):
+        tables.write_table(pa.table({"x": [[1], [2]]}), tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_in_the_middle_of_writing_leaves_the_old_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+
+    def half(file: Path) -> None:
+        file.write_text("ne")
+        raise RuntimeError("lightning")
+
+    with pytest.raises(RuntimeError, match="lightning"):
+        write_atomically(path, half)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_disk_error_is_a_message_and_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "something long from a library")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(DataError) as error:
+        write_atomically(path, lambda file: file.write_text("new"))
+    assert str(error.value) == f"{path}: cannot be written: Permission denied."
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_several_files_are_put_in_place_only_when_all_are_complete(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("old")
+
+    def fail(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(DataError, match="two: cannot be written: No space left on device"):
+        write_together({one: lambda file: file.write_text("new"), two: fail})
+    assert one.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [one]
+    write_together({path: lambda file: file.write_text("new") for path in (one, two)})
+    assert [one.read_text(), two.read_text()] == ["new", "new"]
+
+
+def test_the_missing_folder_is_named(tmp_path):
+    with pytest.raises(DataError) as error:
+        tables.write_table(pa.table({"a": [1]}), tmp_path / "no" / "t.csv")
+    assert (
+        str(error.value) == f"{tmp_path / 'no' / 't.csv'}: cannot be written: there is no folder '{tmp_path / 'no'}'."
+    )

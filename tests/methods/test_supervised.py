@@ -1,0 +1,83 @@
+"""Methods whose sites hold labels: one rule per parameter, one sentence each; what is asked in which round."""
+
+import numpy as np
+import pytest
+
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.methods import FMLFSMethod
+from fedsieve.protocol import Labeled, federated_selection
+from protocol.federation import drive
+from protocol.supervised import PLANS, supervised_example
+
+FEATURES, LABELS = ("a", "b", "c"), ("y", "z")
+SHARED = [
+    ({"labels": ()}, "needs at least one label; got none."),
+    ({"labels": ("y", "y")}, "labels and features must differ; 'y' occur twice."),
+    ({"labels": ("y", "b")}, "labels and features must differ; 'b' occur twice."),
+    ({"nominal": ("a",)}, "takes no nominal features; got 'a'. Encode them."),
+    ({"nominal": ("q",)}, "nominal names no such feature: 'q'."),
+    ({"missing": "unrelated"}, "missing must be one of 'error'; got 'unrelated'."),
+    ({"features": ()}, "needs at least one feature; got none."),
+    ({"n_features_to_select": 4}, "n_features_to_select must be a whole number in [1, n_features=3]; got 4."),
+    ({"on_bad_client": "forgive"}, "on_bad_client must be one of 'raise', 'drop'; got 'forgive'."),
+    ({"max_message_bytes": 0}, "max_message_bytes must be a whole number of at least 1; got 0."),
+]
+OWN = [
+    (FMLFSMethod, {"n_bins": 1}, "n_bins must be a whole number of at least 2; got 1."),
+    (FMLFSMethod, {"n_bins": True}, "n_bins must be a whole number of at least 2; got True."),
+    (FMLFSMethod, {"weighting": None}, "weighting must be one of 'rows', 'plain'; got None."),
+    (FMLFSMethod, {"relevance": "sum"}, "relevance must be one of 'mean', 'max'; got 'sum'."),
+]
+CASES = [*((method, *case) for method in (FMLFSMethod,) for case in SHARED), *OWN]
+
+
+@pytest.mark.parametrize(("method", "wrong", "said"), CASES, ids=[f"{one.name}: {said}" for one, _, said in CASES])
+def test_a_parameter_outside_its_rule_is_named(method, wrong, said):
+    method(FEATURES, labels=LABELS)
+    with pytest.raises(ParameterError) as refused:
+        method(**{"features": FEATURES, "labels": LABELS, **wrong})
+    assert str(refused.value) == f"{method.name}: {said}"
+
+
+@pytest.mark.parametrize("wrong", [{"lam": 1.0}, {"n_bins": 3, "alpha": 0.1}, {"ranges": "local"}])
+def test_a_parameter_of_another_method_is_none_of_its_own(wrong):
+    for method in (FMLFSMethod,):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            method(FEATURES, labels=LABELS, **wrong)
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: Labeled(rows.X, rows.Y[:, :2]), "the labeled rows have 2 labels, the plan 3."),
+        (lambda rows: Labeled(rows.X[:, :2], rows.Y), "the labeled rows have 2 columns, the plan 4 features."),
+        (lambda rows: Labeled(rows.X, rows.Y[1:]), "the labels have shape (11, 3); need one row for each of 12"),
+        (lambda rows: Labeled(np.where(rows.X > 2, np.inf, rows.X), rows.Y), "the labeled rows have "),
+    ],
+)
+def test_labeled_rows_that_do_not_fit_the_plan_are_refused_before_anybody_is_asked(name, change, said):
+    case = supervised_example()
+    with pytest.raises(DataError) as refused:
+        next(federated_selection(case.plan(name), change(case.rows), case.sites))
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("FMLFS", ["AskRanges", "AskInformation"]),
+    ],
+)
+def test_what_is_asked_in_how_many_rounds(name, kinds):
+    case = supervised_example()
+    _, asked = drive(case.plan(name), case.rows, case.sites)
+    assert [type(question.request).__name__ for question in asked] == kinds
+    assert [question.round for question in asked] == list(range(1, len(kinds) + 1))
+
+
+def test_a_record_s_columns_and_facts_are_what_the_method_found():
+    case = supervised_example()
+    fronts, _ = drive(case.plan("FMLFS"), case.rows, case.sites)
+    assert list(fronts.columns()) == ["scores", "relevance", "apart", "front"]
+    assert fronts.facts() == {}

@@ -1,0 +1,168 @@
+"""What a site agreed to under a method that needs its labels, and what it refuses, whoever asks."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedsieve import messages as m
+from fedsieve.errors import ProtocolError
+from fedsieve.privacy import LIBRARY, SITE, SiteRules, what_leaves
+from fedsieve.protocol import SERVER
+from fedsieve.transport import in_process
+from message_examples import examples_of
+from protocol.federation import drive
+from protocol.supervised import PLANS, SupervisedCase, supervised_example
+from sites_with_labels import sites_with_labels
+
+CASE = supervised_example()
+AGREED = {
+    "FMLFS": (m.AskRanges, m.AskInformation),
+}
+
+
+def rules(method, policy=LIBRARY, n_different=1):
+    """What a site checks that has been asked in so many different ways."""
+    return SiteRules(method, policy, lambda _kind, _digest, n: n_different <= n)
+
+
+def requests(plan, **changes):
+    """One request of every kind; `changes` are of its columns, labels or bins."""
+    labels = changes.pop("labels", plan.labels)
+    n_bins = changes.pop("n_bins", 3)
+    columns = dataclasses.replace(plan.columns, **changes)
+    d = len(columns.features)
+    scaling = m.Scaling(np.zeros(d), np.ones(d))
+    own = [
+        m.AskRanges(columns),
+        m.AskInformation(columns, labels, scaling, n_bins),
+    ]
+    others = {kind: examples_of(kind)[0] for kind in m.REQUESTS.values()}
+    return {**others, **{type(request): request for request in own}}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_exactly_the_kinds_of_request_that_were_agreed_on_are_answered(name):
+    method = CASE.plan(name)
+    assert tuple(terms.request for terms in method.terms()) == AGREED[name]
+    for kind, request in requests(method).items():
+        if kind in AGREED[name]:
+            rules(method).check_request(request, "")
+        else:
+            agreed = ", ".join(one.__name__ for one in AGREED[name])
+            said = f"was asked {kind.__name__}, which was not agreed on; agreed: {agreed}."
+            with pytest.raises(ProtocolError) as refused:
+                rules(method).check_request(request, "")
+            assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"features": ("f0", "diagnosis")}, "was asked for columns that were not agreed on: 'diagnosis'."),
+        ({"features": ("f0", "y0")}, "was asked for columns that were not agreed on: 'y0'."),
+        ({"missing": "unrelated"}, "was asked to read its columns in another way than agreed (nominal, missing)."),
+        ({"nominal": ("f0",)}, "was asked to read its columns in another way than agreed (nominal, missing)."),
+    ],
+    ids=str,
+)
+def test_other_columns_or_another_way_to_read_them_are_refused_in_every_kind(name, change, said):
+    method = CASE.plan(name)
+    for kind in AGREED[name]:
+        with pytest.raises(ProtocolError) as refused:
+            rules(method).check_request(requests(method, **change)[kind], "")
+        assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    "labels", [("y0", "y1"), ("y2", "y1", "y0"), ("y0", "y1", "hiv"), ("y0", "y1", "y2", "hiv"), ("y0", "y1", "f0"), ()]
+)
+def test_other_labels_or_another_order_are_refused(name, labels):
+    method, kind = CASE.plan(name), AGREED[name][-1]
+    with pytest.raises(ProtocolError) as refused:
+        rules(method).check_request(requests(method, labels=labels)[kind], "")
+    assert str(refused.value) == "was asked for other labels than agreed, or in another order."
+
+
+@pytest.mark.parametrize("n_bins", [2, 4, 0, -1])
+def test_other_bins_than_agreed_are_refused(n_bins):
+    """Many bins tell values apart that few do not."""
+    method = CASE.plan("FMLFS")
+    with pytest.raises(ProtocolError) as refused:
+        rules(method).check_request(requests(method, n_bins=n_bins)[m.AskInformation], "")
+    assert str(refused.value) == f"was asked for {n_bins} bins; agreed: 3."
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_site_of_too_few_rows_answers_nothing(name):
+    method, said = CASE.plan(name), []
+    drive(method, CASE.rows, CASE.sites, lambda question, _, reply: said.append((question.request, reply)) or reply)
+    strict = rules(method, dataclasses.replace(LIBRARY, min_rows=10))
+    assert {type(request) for request, _ in said} == set(AGREED[name])
+    for request, reply in said:
+        strict.check_reply(request, dataclasses.replace(reply, n_rows=10))
+        with pytest.raises(ProtocolError, match=r"has 9 rows, the agreement asks for 10 \(min_rows\)"):
+            strict.check_reply(request, dataclasses.replace(reply, n_rows=9))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_site_of_too_few_rows_ends_the_run_under_the_policy_of_sites_only(name):
+    case = supervised_example(sizes=(12, 9, 13, 16))
+    in_process.select(case.plan(name), case.rows, case.sites)
+    with pytest.raises(ProtocolError, match=r"^client 'site-0': has 9 rows, the agreement asks for 10 \(min_rows\)"):
+        in_process.select(case.plan(name), case.rows, case.sites, policy=SITE)
+
+
+def test_information_in_ever_new_bins_is_refused_under_the_policy_of_sites_only():
+    method = CASE.plan("FMLFS")
+    asked = requests(method)[m.AskInformation]
+    rules(method, SITE, n_different=20).check_request(asked, "")
+    rules(method, LIBRARY, n_different=21).check_request(asked, "")
+    with pytest.raises(ProtocolError, match=r"^was asked AskInformation in more than 20 ways since it joined"):
+        rules(method, SITE, n_different=21).check_request(asked, "")
+
+
+@settings(max_examples=30)
+@given(sites_with_labels(), st.sampled_from(sorted(PLANS)), st.integers(0, 3))
+def test_all_that_an_honest_server_asks_and_a_site_answers_is_within_the_agreement(tables, name, size):
+    case = SupervisedCase(tables)
+    parameters = {"n_bins": size + 2}
+    plan = case.plan(name, **parameters)
+    agreed = rules(plan, dataclasses.replace(SITE, min_rows=2))
+    in_process.select(plan, case.rows, case.sites, watch=lambda question: agreed.check_request(question.request, ""))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_is_said_to_leave_a_site_is_what_leaves_it(name):
+    plan = CASE.plan(name)
+    transcript = in_process.select(plan, CASE.rows, CASE.sites).transcript
+    left = list(dict.fromkeys(entry.kind for entry in transcript if entry.sender != SERVER))
+    assert [kind for kind, _ in what_leaves(plan)] == left
+
+
+def test_the_numbers_that_a_site_is_told_are_those_it_sends():
+    (_, ranges), (_, information) = what_leaves(CASE.plan("FMLFS"))
+    assert "4 columns" in ranges
+    assert "each of 4 features tells of each of 3 labels" in information
+    assert "in 3 bins" in information
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_column_is_not_asked_for_twice(name):
+    method = CASE.plan(name)
+    twice = (*CASE.features, CASE.features[0])
+    for kind in AGREED[name]:
+        with pytest.raises(ProtocolError, match=r"^was asked for a column twice"):
+            rules(method).check_request(requests(method, features=twice)[kind], "")
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_information_and_covariances_are_of_all_features_at_once(name):
+    method = CASE.plan(name)
+    for kind in set(AGREED[name]) - {m.AskRanges}:
+        with pytest.raises(ProtocolError, match=r"^was asked for other features than agreed"):
+            rules(method).check_request(requests(method, features=CASE.features[:2])[kind], "")
