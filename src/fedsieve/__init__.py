@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from fedsieve.catalog import registry
     from fedsieve.datasets import partition
     from fedsieve.learning import MLkNN, metrics
-    from fedsieve.rivals import FMLFS
+    from fedsieve.rivals import FMLFS, FedCMFS
     from fedsieve.selectors import SSFMLFS, Sieve
 
 __version__ = "0.1.0"
 __all__ = [
     "FMLFS",
     "SSFMLFS",
+    "FedCMFS",
     "MLkNN",
     "Sieve",
     "__version__",
@@ -32,6 +33,7 @@ __all__ = [
 
 _HOMES = {
     "FMLFS": ("fedsieve.rivals", "FMLFS"),
+    "FedCMFS": ("fedsieve.rivals", "FedCMFS"),
     "MLkNN": ("fedsieve.learning", "MLkNN"),
     "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
     "Sieve": ("fedsieve.selectors", "Sieve"),

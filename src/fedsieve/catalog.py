@@ -62,7 +62,7 @@ def registry() -> dict[str, CatalogEntry]:
             for name, factory, fidelity in SEMI_SUPERVISED
         ),
         *(CatalogEntry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
-        *(_federated(selector) for selector in (rivals.FMLFS,)),
+        *(_federated(selector) for selector in (rivals.FMLFS, rivals.FedCMFS)),
         CatalogEntry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
         CatalogEntry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
         CatalogEntry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),

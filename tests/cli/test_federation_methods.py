@@ -8,9 +8,9 @@ from fedsieve.cli.tables import read_labeled, read_rows
 from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.errors import DataError
-from fedsieve.methods import METHODS, FMLFSMethod, SieveMethod, SSFMLFSMethod
+from fedsieve.methods import METHODS, FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 
-PLANS = {"FMLFS": FMLFSMethod}
+PLANS = {"FMLFS": FMLFSMethod, "FedCMFS": FedCMFSMethod}
 methods = pytest.mark.parametrize("method", PLANS)
 
 
@@ -66,6 +66,11 @@ def test_init_takes_the_paper_s_method_with_its_own_options(init, tables):
     assert (plan.wire, plan.missing) == ("vectors", "unrelated")
 
 
+def test_init_takes_the_wire_form_of_the_method(init, tables):
+    assert init("--method", "FedCMFS", "--wire", "tests").code == 0
+    assert ServerFolder(tables["fed"]).agreement().method.wire == "tests"
+
+
 @methods
 def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, method):
     result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "a,b", "--method", method)
@@ -86,6 +91,8 @@ def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, m
             f"the federation: method must be one of {', '.join(map(repr, METHODS))}; got 'PCA'.",
         ),
         (["--method", "FMLFS", "--wire", "statistics"], "[parameters] has unknown 'wire'."),
+        (["--method", "FedCMFS", "--missing", "unrelated"], "[parameters] has unknown 'missing'."),
+        (["--method", "FedCMFS", "--wire", "vectors"], "FedCMFS: wire must be one of 'statistics', 'tests'; got 'vect"),
         (
             ["--method", "FMLFS", "--ranges", "local"],
             "[columns] ranges: FMLFS knows federated ranges only; got 'local'",

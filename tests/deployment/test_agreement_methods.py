@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from fedsieve.deployment.agreement import agreement_text, parameters_of, parse_agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.methods import METHODS, FMLFSMethod, SSFMLFSMethod
+from fedsieve.methods import METHODS, FedCMFSMethod, FMLFSMethod, SSFMLFSMethod
 
-LABELED = ["FMLFS"]
+LABELED = ["FMLFS", "FedCMFS"]
 PARAMETERS = {
     "FMLFS": st.fixed_dictionaries(
         {},
@@ -21,6 +21,17 @@ PARAMETERS = {
             "relevance": st.sampled_from(["mean", "max"]),
         },
     ),
+    "FedCMFS": st.fixed_dictionaries(
+        {},
+        optional={
+            "n_features_to_select": st.integers(1, 2),
+            "alpha": st.floats(0, 1),
+            "max_conditioning": st.integers(0, 5),
+            "max_pool": st.integers(1, 99),
+            "wire": st.sampled_from(["statistics", "tests"]),
+        },
+    )
+    | st.just({"combine": "pooled"}),
 }
 
 
@@ -36,7 +47,7 @@ def values(plan):
 def test_what_is_written_is_read_again(data, method):
     chosen = data.draw(PARAMETERS[method])
     read = parse_agreement(text(method, parameters=chosen, rounds={"min_clients": 3}, privacy={"min_rows": 7}))
-    plan_type = {"FMLFS": FMLFSMethod}[method]
+    plan_type = {"FMLFS": FMLFSMethod, "FedCMFS": FedCMFSMethod}[method]
     meant = plan_type(("f0", "f1"), labels=("y", "z"), on_bad_client="drop", min_clients=3, **chosen)
     assert type(read.method) is plan_type
     assert values(read.method) == values(meant)
@@ -95,6 +106,11 @@ def test_every_method_has_its_own_fingerprint():
         ("FMLFS", 'relevance = "mean"', 'relevance = "max"'),
         ("FMLFS", 'labels = ["y", "z"]', 'labels = ["z", "y"]'),
         ("FMLFS", "min_rows = 10", "min_rows = 11"),
+        ("FedCMFS", "max_pool = 10", "max_pool = 9"),
+        ("FedCMFS", "max_pool = 10", "max_pool = 10\nalpha = 0.05"),
+        ("FedCMFS", "max_conditioning = 2", "max_conditioning = 1"),
+        ("FedCMFS", 'combine = "p-values"', 'combine = "pooled"'),
+        ("FedCMFS", 'wire = "statistics"', 'wire = "tests"'),
     ],
 )
 def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves_a_site(method, old, new):
@@ -103,7 +119,7 @@ def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves
     assert parse_agreement(base.replace(old, new)).fingerprint != parse_agreement(base).fingerprint
 
 
-@pytest.mark.parametrize(("method", "line"), [("FMLFS", "n_bins = 3\n")])
+@pytest.mark.parametrize(("method", "line"), [("FMLFS", "n_bins = 3\n"), ("FedCMFS", "max_pool = 10\n")])
 def test_a_value_that_is_left_out_counts_as_its_default(method, line):
     base = text(method)
     assert base.count(line) == 1
@@ -126,7 +142,7 @@ def test_what_is_no_parameter_of_the_method_is_refused_by_name(method, name):
     assert str(refused.value) == f"[parameters] has unknown '{name}'."
 
 
-@pytest.mark.parametrize(("method", "name"), [("FMLFS", "alpha"), ("SSFMLFS", "n_bins")])
+@pytest.mark.parametrize(("method", "name"), [("FMLFS", "alpha"), ("FedCMFS", "n_bins"), ("SSFMLFS", "n_bins")])
 def test_a_parameter_of_another_method_is_refused_by_name(method, name):
     with pytest.raises(ParameterError, match=rf"^\[parameters\] has unknown '{name}'\.$"):
         parse_agreement(text(method, parameters={name: 2}))

@@ -18,8 +18,11 @@ from protocol.supervised import PLANS, SupervisedCase, supervised_example
 from sites_with_labels import sites_with_labels
 
 CASE = supervised_example()
+N = 13  # rows of site-1
 PLAN_OF = {
     m.Information: "FMLFS",
+    m.Covariances: "FedCMFS, statistics",
+    m.PartialCorrelations: "FedCMFS, tests",
 }
 
 
@@ -35,9 +38,45 @@ def put(**entries):
     return change
 
 
+def with_deviations(change):
+    """Covariances whose sums of products of deviations were changed in place; the sums are as they were."""
+
+    def changed(reply):
+        matrix = reply.deviations()
+        change(matrix)
+        matrix += np.outer(reply.sums, reply.sums) / reply.n_rows
+        return replace(reply, upper=matrix[np.triu_indices(len(matrix))])
+
+    return changed
+
+
+def label_mean(value):
+    """The first label's mean, with the spread that follows from it."""
+
+    def changed(reply):
+        sums = reply.sums.copy()
+        sums[4] = N * value
+        spread = abs(N * value * (1 - value))
+        return with_deviations(lambda S: S.__setitem__((4, 4), spread))(replace(reply, sums=sums))
+
+    return changed
+
+
+def correlated(matrix):
+    """The first three features with these correlations, and with nothing else."""
+
+    def change(S):
+        S[:3, :] = S[:, :3] = 0
+        S[:3, :3] = np.array(matrix) * 0.6
+
+    return with_deviations(change)
+
+
 def shifted(reply):
     """The last feature passed off as a label, of the same names all in all."""
     names = (*reply.features, *reply.labels)
+    if isinstance(reply, m.Covariances):
+        return replace(reply, features=names, labels=())  # no label left whose rules could be broken
     return replace(reply, features=names[:3], labels=names[3:], relevance=np.zeros((3, 4)), apart=np.zeros(3))
 
 
@@ -72,6 +111,46 @@ BAD = {
         "distances twice": (lambda r: replace(r, apart=np.zeros(16)), r"apart of shape \(16,\); the plan needs \(6,\)"),
         "other rows": (lambda r: replace(r, n_rows=14), "answered for 14 rows, before for 13"),
     },
+    m.Covariances: {
+        **names("columns"),
+        "negative spread": (with_deviations(lambda S: S.__setitem__((1, 1), -0.1)), "sent negative spreads"),
+        "half a label": (label_mean(0.5), "means of labels that no 0/1 labels have"),
+        "more than all": (label_mean(2.0), "means of labels that no 0/1 labels have"),
+        "less than nothing": (label_mean(-1.0), "means of labels that no 0/1 labels have"),
+        "spread of other labels": (
+            with_deviations(lambda S: S.__setitem__((4, 4), S[4, 4] + 0.1)),
+            "spreads of labels that no 0/1 labels of these means have",
+        ),
+        "more common than own": (correlated([[1, 1.01, 0], [1.01, 1, 0], [0, 0, 1]]), "above the product of the dev"),
+        "one like two that are unlike": (
+            correlated([[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]),
+            "a combination of columns a negative spread",
+        ),
+        "not a number": (put(sums=(0, np.nan)), "1 values in sums that are not finite"),
+        "infinite": (put(upper=(0, np.inf)), "1 values in upper that are not finite"),
+        "a sum less": (lambda r: replace(r, sums=r.sums[1:]), r"sums of shape \(6,\); the plan needs \(7,\)"),
+        "without the diagonal": (lambda r: replace(r, upper=np.zeros(21)), r"\(21,\); the plan needs \(28,\)"),
+        "one row": (lambda r: replace(r, n_rows=1), "has 1 row; a client needs at least 2"),
+        "beyond the range": (put(sums=(0, 0.51 * N)), r"a mean outside \[0, 1\] for a scaled feature"),
+        "wider than the range": (
+            with_deviations(lambda S: S.__setitem__((0, 0), N / 4 + 0.01)),
+            r"a spread that no values in \[0, 1\] of this mean have",
+        ),
+        "products of far more": (put(upper=(1, 1.01 * N)), "above the product of the dev"),
+        "a constant that varies with another": (
+            correlated([[0, 0.1, 0], [0.1, 1, 0], [0, 0, 1]]),
+            "above the product of the dev",
+        ),
+        "its ends are not reached": (correlated(np.eye(3) * 0.01), "moments that contradict its ranges"),
+    },
+    m.PartialCorrelations: {
+        "beyond 1": (put(values=(0, 1.001)), r"correlations outside \[-1, 1\]"),
+        "beyond -1": (put(values=(0, -1.001)), r"correlations outside \[-1, 1\]"),
+        "infinite": (put(values=(0, -np.inf)), r"correlations outside \[-1, 1\]"),
+        "of other tests": (lambda r: replace(r, values=r.values[1:]), "values of shape .* the plan needs"),
+        "no numbers": (lambda r: replace(r, values=r.values.tolist()), "values as list, no array of numbers"),
+        "one row": (lambda r: replace(r, n_rows=1), "has 1 row; a client needs at least 2"),
+    },
 }
 CASES = [(kind, name) for kind, lies in BAD.items() for name in lies]
 
@@ -101,6 +180,13 @@ def test_under_drop_the_run_equals_one_without_that_client(kind, name):
     assert_array_equal(result.scores, honest.scores)
     assert list(result.dropped) == ["site-1"]
     assert asked[-1].clients == ("site-0", "site-2")
+
+
+def test_a_correlation_that_is_not_defined_at_a_site_is_no_lie():
+    spoiled = spoil(m.PartialCorrelations, lambda r: replace(r, values=np.full_like(r.values, np.nan)))
+    result, _ = drive(CASE.plan("FedCMFS, tests"), CASE.rows, CASE.sites, spoiled)
+    assert result.dropped == {}
+    assert np.isfinite(result.scores).all()
 
 
 @settings(max_examples=100)
@@ -136,16 +222,18 @@ def test_the_checks_above_see_every_kind_of_reply():
     seen = set()
     for name in PLANS:
         drive(CASE.plan(name), CASE.rows, CASE.sites, lambda _ask, _name, reply: seen.add(type(reply)) or reply)
-    assert seen == {m.Ranges, m.Information}
+    assert seen == {m.Ranges, m.Information, m.Covariances, m.PartialCorrelations}
 
 
 @pytest.fixture
 def requests():
     """One of each kind that needs labels, in ranges that hold everything."""
     plan, wide = CASE.plan("FMLFS"), m.Scaling(np.full(4, -99.0), np.full(4, 99.0))
+    pairs = np.array([0, 1]), np.array([4, 6]), np.array([[3], [5]])
     return [
         m.AskInformation(plan.columns, plan.labels, wide, 3),
         m.AskCovariances(plan.columns, wide, plan.labels),
+        m.AskPartialCorrelations(plan.columns, plan.labels, *pairs),
     ]
 
 
@@ -178,3 +266,18 @@ def test_labels_that_are_not_asked_for_stay_out():
     assert reply.labels == ("y2",)
     assert_allclose(reply.sums, values.sum(axis=0), rtol=0, atol=1e-12)
     assert_allclose(reply.upper, (values.T @ values)[np.triu_indices(5)], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["FedCMFS, statistics", "FedCMFS, tests", "FedCMFS, pooled"])
+def test_values_whose_products_would_overflow_are_scaled_first(name):
+    found = []
+    for large in (1e120, 1e200, 1e300):  # beside them all other values are one point
+        case = supervised_example()
+        case.tables[1][0][0, 0] = large
+        found.append(in_process.select(case.plan(name), case.rows, case.sites).selection)
+    for other in found[1:]:
+        assert_allclose(other.scores, found[0].scores, rtol=0, atol=1e-12)
+    assert np.isfinite(found[0].scores).all()
+    case.tables[1][0][0, 0] = 1e301
+    with pytest.raises(ProtocolError, match=r"^client 'site-0': 1 infinite \(inf\) value in column 'f0'\."):
+        in_process.select(case.plan(name), case.rows, case.sites)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.methods import FMLFSMethod
+from fedsieve.methods import FedCMFSMethod, FMLFSMethod, causal_search
 from fedsieve.protocol import Labeled, federated_selection
 from protocol.federation import drive
 from protocol.supervised import PLANS, supervised_example
@@ -27,8 +28,19 @@ OWN = [
     (FMLFSMethod, {"n_bins": True}, "n_bins must be a whole number of at least 2; got True."),
     (FMLFSMethod, {"weighting": None}, "weighting must be one of 'rows', 'plain'; got None."),
     (FMLFSMethod, {"relevance": "sum"}, "relevance must be one of 'mean', 'max'; got 'sum'."),
+    (FedCMFSMethod, {"alpha": float("nan")}, "alpha must be in [0, 1]; got nan."),
+    (FedCMFSMethod, {"alpha": 2}, "alpha must be in [0, 1]; got 2."),
+    (FedCMFSMethod, {"max_conditioning": 1.5}, "max_conditioning must be a whole number in [0, 5]; got 1.5."),
+    (FedCMFSMethod, {"max_pool": 0}, "max_pool must be a whole number of at least 1; got 0."),
+    (FedCMFSMethod, {"combine": "sum"}, "combine must be one of 'p-values', 'pooled'; got 'sum'."),
+    (FedCMFSMethod, {"wire": "auto"}, "wire must be one of 'statistics', 'tests'; got 'auto'."),
+    (
+        FedCMFSMethod,
+        {"combine": "pooled", "wire": "tests"},
+        "combine='pooled' adds up the sites' statistics, which wire='tests' does not send. Use wire='statistics'.",
+    ),
 ]
-CASES = [*((method, *case) for method in (FMLFSMethod,) for case in SHARED), *OWN]
+CASES = [*((method, *case) for method in (FMLFSMethod, FedCMFSMethod) for case in SHARED), *OWN]
 
 
 @pytest.mark.parametrize(("method", "wrong", "said"), CASES, ids=[f"{one.name}: {said}" for one, _, said in CASES])
@@ -41,9 +53,42 @@ def test_a_parameter_outside_its_rule_is_named(method, wrong, said):
 
 @pytest.mark.parametrize("wrong", [{"lam": 1.0}, {"n_bins": 3, "alpha": 0.1}, {"ranges": "local"}])
 def test_a_parameter_of_another_method_is_none_of_its_own(wrong):
-    for method in (FMLFSMethod,):
+    for method in (FMLFSMethod, FedCMFSMethod):
         with pytest.raises(TypeError, match="unexpected keyword"):
             method(FEATURES, labels=LABELS, **wrong)
+
+
+class OneSite:
+    """A site that answers every test with the same correlation."""
+
+    def __init__(self, n_rows, correlation):
+        self._answer = [(n_rows, np.array([correlation]))]
+
+    def correlations(self, _tests):
+        yield from ()
+        return self._answer
+
+
+def verdict(alpha, n_rows, correlation):
+    """Whether two variables of this correlation count as dependent, and as independent."""
+    search = causal_search.CausalSearch(OneSite(n_rows, correlation), alpha, 2, 10, 10**6)
+    steps = search.judge(causal_search.Tests(np.array([0]), np.array([1]), np.empty((1, 0), dtype=np.int64)))
+    with pytest.raises(StopIteration) as finished:
+        next(steps)
+    found = finished.value.value
+    return bool(found.dependent[0]), bool(found.independent[0])
+
+
+@pytest.mark.parametrize(("alpha", "n_rows", "level"), [(None, 5000, 0.05), (None, 5001, 0.01), (0.2, 5001, 0.2)])
+def test_the_level_is_the_method_s_or_follows_from_the_number_of_rows(alpha, n_rows, level):
+    for p, expected in ((0.999 * level, (True, False)), (1.001 * level, (False, True))):
+        correlation = np.tanh(norm.isf(p / 2) / np.sqrt(n_rows - 3))  # Fisher's z
+        assert verdict(alpha, n_rows, correlation) == expected
+
+
+def test_an_alpha_of_0_is_one():
+    assert verdict(0, 30, 0.9) == (False, True)
+    assert verdict(None, 30, 0.9) == (True, False)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -67,6 +112,8 @@ def test_labeled_rows_that_do_not_fit_the_plan_are_refused_before_anybody_is_ask
     ("name", "kinds"),
     [
         ("FMLFS", ["AskRanges", "AskInformation"]),
+        ("FedCMFS, statistics", ["AskCovariances"]),
+        ("FedCMFS, pooled", ["AskRanges", "AskCovariances"]),
     ],
 )
 def test_what_is_asked_in_how_many_rounds(name, kinds):
@@ -76,8 +123,25 @@ def test_what_is_asked_in_how_many_rounds(name, kinds):
     assert [question.round for question in asked] == list(range(1, len(kinds) + 1))
 
 
+def test_tests_take_a_round_for_each_number_given_in_each_search():
+    """Of each label, then of each feature: given nothing, one, two. In between, what may be recovered."""
+    case = supervised_example()
+    _, asked = drive(case.plan("FedCMFS, tests"), case.rows, case.sites)
+    given = [question.request.given.shape[1] for question in asked]
+    assert len(given) <= 9
+    assert given[0] == 0
+    assert max(given) <= 2
+    _, asked = drive(case.plan("FedCMFS, tests", max_conditioning=0), case.rows, case.sites)
+    assert [question.request.given.shape[1] for question in asked] == [0, 0]
+
+
 def test_a_record_s_columns_and_facts_are_what_the_method_found():
     case = supervised_example()
     fronts, _ = drive(case.plan("FMLFS"), case.rows, case.sites)
     assert list(fronts.columns()) == ["scores", "relevance", "apart", "front"]
     assert fronts.facts() == {}
+    causes, _ = drive(case.plan("FedCMFS, statistics"), case.rows, case.sites)
+    assert list(causes.columns()) == ["scores", "relevance", "n_labels"]
+    steps = (causes.found, causes.recovered, causes.kept)
+    assert list(causes.facts()) == ["n_found", "n_recovered", "n_kept"]
+    assert list(causes.facts().values()) == [mask.any(axis=1).sum() for mask in steps]

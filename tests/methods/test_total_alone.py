@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.methods import FMLFSMethod, SieveMethod, SSFMLFSMethod
+from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.transport import in_process
 from protocol.federation import example, labeled, sites
 from protocol.supervised import SupervisedCase, supervised_example
 from sieve_cases import partitions, sieve_cases, sieve_example, thirds
+from sites_with_labels import sites_with_labels
 from strategies import federations
 
 UNSEEN = "only the sum over the sites is known"
@@ -153,6 +154,17 @@ def test_how_many_values_were_clipped_is_told_per_site_or_not_at_all():
     assert alone.facts()["n_clipped"] is None
 
 
+@settings(max_examples=15)
+@given(sites_with_labels())
+def test_fedcmfs_of_pooled_statistics(tables):
+    case = SupervisedCase(tables)
+    alone, seen, cohort = both(case.plan("FedCMFS, pooled"), case.rows, case.sites)
+    assert_same_numbers(alone, seen, 1e-12)
+    for step in ("found", "recovered", "kept"):
+        assert_array_equal(getattr(alone, step), getattr(seen, step), err_msg=step)
+    assert cohort.asked == ["AskRanges", "AskCovariances"]
+
+
 NEED_EACH = {
     "SSFMLFS, matrices": (SSFMLFSMethod, {"wire": "matrices"}, "AskRelations"),
     "SSFMLFS, mean of deviations": (SSFMLFSMethod, {"spread": "mean"}, "AskMoments"),
@@ -170,6 +182,8 @@ def test_what_needs_each_site_asks_for_each(kind, parameters, wanted):
     ("name", "wanted"),
     [
         ("FMLFS", "AskInformation"),
+        ("FedCMFS, statistics", "AskCovariances"),
+        ("FedCMFS, tests", "AskPartialCorrelations"),
     ],
 )
 def test_what_needs_each_labeled_site_asks_for_each(name, wanted):
@@ -178,15 +192,16 @@ def test_what_needs_each_labeled_site_asks_for_each(name, wanted):
         run_on_totals(case.plan(name), case.rows, case.sites)
 
 
-@pytest.mark.parametrize("method", [SieveMethod, FMLFSMethod], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", [SieveMethod, FedCMFSMethod, FMLFSMethod], ids=lambda method: method.name)
 def test_where_nobody_else_has_rows_the_server_s_own_are_the_sum(method):
     """One place without further rows; one site whose rows are the server's again says the same."""
     rng = np.random.default_rng(2)
     X, Y = rng.random((30, 4)), rng.integers(0, 2, (30, 2)).astype(float)
     case = SupervisedCase([(X, Y), (X, Y)])
     labels = {"labels": case.labels} if method.sites_hold_labels else {}
-    nobody = in_process.select(method(case.features, min_clients=0, **labels), case.rows, {}).selection
-    again = in_process.select(method(case.features, min_clients=1, **labels), case.rows, case.sites).selection
+    pooled = {"combine": "pooled", "alpha": 1.0} if method is FedCMFSMethod else {}
+    nobody = in_process.select(method(case.features, min_clients=0, **labels, **pooled), case.rows, {}).selection
+    again = in_process.select(method(case.features, min_clients=1, **labels, **pooled), case.rows, case.sites).selection
     assert nobody.n_rows == {}
     assert_array_equal(nobody.order, again.order)
     assert_allclose(nobody.relevance, again.relevance, rtol=0, atol=1e-12)

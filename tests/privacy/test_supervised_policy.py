@@ -20,6 +20,9 @@ from sites_with_labels import sites_with_labels
 CASE = supervised_example()
 AGREED = {
     "FMLFS": (m.AskRanges, m.AskInformation),
+    "FedCMFS, statistics": (m.AskCovariances,),
+    "FedCMFS, tests": (m.AskPartialCorrelations,),
+    "FedCMFS, pooled": (m.AskRanges, m.AskCovariances),
 }
 
 
@@ -29,15 +32,19 @@ def rules(method, policy=LIBRARY, n_different=1):
 
 
 def requests(plan, **changes):
-    """One request of every kind; `changes` are of its columns, labels or bins."""
+    """One request of every kind; `changes` are of its columns, labels, bins or number of given variables."""
     labels = changes.pop("labels", plan.labels)
-    n_bins = changes.pop("n_bins", 3)
+    n_bins, n_given = changes.pop("n_bins", 3), changes.pop("n_given", 2)
     columns = dataclasses.replace(plan.columns, **changes)
     d = len(columns.features)
     scaling = m.Scaling(np.zeros(d), np.ones(d))
+    pooled = m.AskRanges in {terms.request for terms in plan.terms()}
+    pairs = np.zeros(2, dtype=np.int64), np.ones(2, dtype=np.int64), np.full((2, n_given), 2)
     own = [
         m.AskRanges(columns),
         m.AskInformation(columns, labels, scaling, n_bins),
+        m.AskCovariances(columns, scaling if pooled else m.Scaling(None, None), labels),
+        m.AskPartialCorrelations(columns, labels, *pairs),
     ]
     others = {kind: examples_of(kind)[0] for kind in m.REQUESTS.values()}
     return {**others, **{type(request): request for request in own}}
@@ -88,6 +95,17 @@ def test_other_labels_or_another_order_are_refused(name, labels):
     assert str(refused.value) == "was asked for other labels than agreed, or in another order."
 
 
+@pytest.mark.parametrize("name", ["FedCMFS, statistics", "FedCMFS, pooled"])
+def test_other_ranges_to_scale_by_than_agreed_are_refused(name):
+    """Each site's own, where its reply is never added up, and else those of all."""
+    method = CASE.plan(name)
+    asked = requests(method)[m.AskCovariances]
+    other = m.Scaling(np.zeros(4), np.ones(4)) if asked.own_ranges else m.Scaling(None, None)
+    with pytest.raises(ProtocolError) as refused:
+        rules(method).check_request(dataclasses.replace(asked, scaling=other), "")
+    assert str(refused.value) == "was asked to scale its columns by other ranges than agreed."
+
+
 @pytest.mark.parametrize("n_bins", [2, 4, 0, -1])
 def test_other_bins_than_agreed_are_refused(n_bins):
     """Many bins tell values apart that few do not."""
@@ -95,6 +113,17 @@ def test_other_bins_than_agreed_are_refused(n_bins):
     with pytest.raises(ProtocolError) as refused:
         rules(method).check_request(requests(method, n_bins=n_bins)[m.AskInformation], "")
     assert str(refused.value) == f"was asked for {n_bins} bins; agreed: 3."
+
+
+@pytest.mark.parametrize("n_given", [1, 2, 3])
+def test_no_more_variables_are_given_than_a_site_was_told(n_given):
+    method = CASE.plan("FedCMFS, tests", max_conditioning=2)
+    request = requests(method, n_given=n_given)[m.AskPartialCorrelations]
+    if n_given <= 2:
+        rules(method).check_request(request, "")
+    else:
+        with pytest.raises(ProtocolError, match=r"^was asked for tests given 3 variables; agreed: 2\.$"):
+            rules(method).check_request(request, "")
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -130,7 +159,7 @@ def test_information_in_ever_new_bins_is_refused_under_the_policy_of_sites_only(
 @given(sites_with_labels(), st.sampled_from(sorted(PLANS)), st.integers(0, 3))
 def test_all_that_an_honest_server_asks_and_a_site_answers_is_within_the_agreement(tables, name, size):
     case = SupervisedCase(tables)
-    parameters = {"n_bins": size + 2}
+    parameters = {"n_bins": size + 2} if name == "FMLFS" else {"max_conditioning": size}
     plan = case.plan(name, **parameters)
     agreed = rules(plan, dataclasses.replace(SITE, min_rows=2))
     in_process.select(plan, case.rows, case.sites, watch=lambda question: agreed.check_request(question.request, ""))
@@ -149,6 +178,13 @@ def test_the_numbers_that_a_site_is_told_are_those_it_sends():
     assert "4 columns" in ranges
     assert "each of 4 features tells of each of 3 labels" in information
     assert "in 3 bins" in information
+    (_, ranges), (_, pooled) = what_leaves(CASE.plan("FedCMFS, pooled"))
+    assert "4 columns" in ranges
+    ((_, covariances),) = what_leaves(CASE.plan("FedCMFS, statistics"))
+    for said in (pooled, covariances):
+        assert "means of 7 columns and 28 sums of products" in said
+    ((_, correlations),) = what_leaves(CASE.plan("FedCMFS, tests", max_conditioning=1))
+    assert "all correlations of all columns" in correlations
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedsieve.methods import FMLFSMethod
+from fedsieve.methods import FedCMFSMethod, FMLFSMethod
 from fedsieve.protocol import Labeled, Method
 from fedsieve.tables import ArrayTable
 from sites_with_labels import Sites, dyadic, split
 
 PLANS = {
     "FMLFS": (FMLFSMethod, {}),
+    "FedCMFS, statistics": (FedCMFSMethod, {}),
+    "FedCMFS, tests": (FedCMFSMethod, {"wire": "tests"}),
+    "FedCMFS, pooled": (FedCMFSMethod, {"combine": "pooled"}),
 }
 
 

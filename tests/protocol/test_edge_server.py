@@ -11,8 +11,9 @@ from fedsieve.errors import ProtocolError
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.protocol import Client, EdgeServer, federated_selection
 from protocol.federation import drive, edge_answer, example, labeled, select_by_edges, sites
-from protocol.supervised import supervised_example
+from protocol.supervised import SupervisedCase, supervised_example
 from sieve_cases import sieve_cases, sieve_example, thirds
+from sites_with_labels import sites_with_labels
 
 
 def grouped(case, n_edges):
@@ -90,10 +91,25 @@ def in_two_groups(tables):
     return {"edge-0": {name: tables[name] for name in names[:1]}, "edge-1": {name: tables[name] for name in names[1:]}}
 
 
+@settings(max_examples=25)
+@given(sites_with_labels(max_sites=5))
+def test_pooled_covariances_through_edges_find_what_the_sites_on_one_server_find(tables):
+    case = SupervisedCase(tables)
+    method = case.plan("FedCMFS, pooled")
+    flat, _ = drive(method, case.rows, case.sites)
+    found, said = select_by_edges(method, case.rows, in_two_groups(case.sites))
+    assert {type(reply) for reply in said} == {m.Ranges, m.Covariances}
+    assert_array_equal(found.order, flat.order)
+    assert_array_equal(found.kept, flat.kept)
+    assert_allclose(found.scores, flat.scores, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("FMLFS", "an edge server: information does not add up. FMLFS needs each site at the server itself."),
+        ("FedCMFS, statistics", "an edge server: combine='p-values' averages over single sites, which it does not"),
+        ("FedCMFS, tests", "an edge server: combine='p-values' averages over single sites, which it does not"),
     ],
 )
 def test_sites_with_labels_whose_replies_do_not_add_up_are_refused_by_their_edge_server(name, message):

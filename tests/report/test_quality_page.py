@@ -10,6 +10,7 @@ from fedsieve import registry
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Contender, Experiment, read_experiment
 from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.records import Records
 from fedsieve.report.experiment_report import write_report
 from fedsieve.report.quality_page import with_tables
 
@@ -56,6 +57,12 @@ def table(text, name):
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     lines = text[text.index(begin) + len(begin) : text.index(end)].strip().splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if not line.startswith("|---")]
+
+
+def test_the_page_shows_the_records():
+    text = QUALITY.page.read_text(encoding="utf-8")
+    assert all(f"<!-- {name} -->" in text for name in TABLES)
+    assert with_tables(text, QUALITY, Records(FOLDER / "results" / "records.jsonl").read()) == text
 
 
 def test_every_method_is_compared_and_sees_what_it_may_see():

@@ -9,12 +9,13 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from fedsieve import FMLFS
+from fedsieve import FMLFS, FedCMFS
 from fedsieve.errors import DataError, ParameterError, ProtocolError
+from reference.rivals.fedcmfs_loops import fedcmfs_loops
 from reference.rivals.fmlfs_loops import fmlfs_loops
 from sites_with_labels import fit, split
 
-SELECTORS = [FMLFS()]
+SELECTORS = [FMLFS(), FedCMFS(), FedCMFS(combine="pooled"), FedCMFS(wire="tests")]
 FEATURES, LABELS = ["age", "pulse", "dose", "length"], ["ill", "old", "tall"]
 
 pytestmark = pytest.mark.parametrize("selector", SELECTORS, ids=str)
@@ -97,8 +98,10 @@ def test_classes_that_only_some_sites_have_are_labels_of_all(selector, sites, rn
         (X, np.stack([classes == c for c in "abcd"], axis=1).astype(float))
         for (X, _), classes in zip(sites, y, strict=True)
     ]
-    slow = fmlfs_loops(encoded)
+    slow = fmlfs_loops(encoded) if isinstance(selector, FMLFS) else fedcmfs_loops(encoded, combine=selector.combine)
     assert found.order_.tolist() == slow["order"]
+    if isinstance(selector, FedCMFS):
+        assert found.kept_.shape == (4, 4)
 
 
 def test_two_classes_are_one_label(selector, sites):
@@ -202,7 +205,9 @@ def test_a_message_above_the_limit_is_refused_with_what_to_do(selector, sites):
     small = type(selector)(**{**selector.get_params(), "max_message_bytes": 100})
     (X, Y), *others = sites
     said = refusal(small, X, Y, others, ParameterError)
-    assert said.endswith("above max_message_bytes=100. Use fewer features, or raise max_message_bytes.")
+    other_wire = isinstance(selector, FedCMFS) and (selector.wire, selector.combine) == ("statistics", "p-values")
+    way_out = "wire='tests' or fewer features" if other_wire else "fewer features"
+    assert said.endswith(f"above max_message_bytes=100. Use {way_out}, or raise max_message_bytes.")
 
 
 def test_labels_have_names_everywhere_or_nowhere(selector, sites):

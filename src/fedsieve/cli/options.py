@@ -18,7 +18,7 @@ def choices_help(parameter: str, *, supervised: bool = True) -> str:
     Without `supervised`, methods whose sites hold labels are left out.
 
     >>> choices_help("wire")
-    'SSFMLFS: auto, matrices, statistics or vectors.'
+    'SSFMLFS: auto, matrices, statistics or vectors. FedCMFS: statistics or tests.'
     """
     by_values: dict[tuple[str, ...], list[str]] = {}
     methods = [method for method in METHODS.values() if supervised or not method.sites_hold_labels]

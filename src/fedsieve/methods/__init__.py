@@ -1,12 +1,15 @@
 """The methods that can be run as a federation, by name. A new one is a file here and a line below."""
 
 from fedsieve.checks import check_choice
+from fedsieve.methods.fedcmfs import FedCMFSMethod
 from fedsieve.methods.fmlfs import FMLFSMethod
 from fedsieve.methods.sieve import SieveMethod
 from fedsieve.methods.ssfmlfs import SSFMLFSMethod
 from fedsieve.protocol.method import Method
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (SieveMethod, SSFMLFSMethod, FMLFSMethod)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (SieveMethod, SSFMLFSMethod, FMLFSMethod, FedCMFSMethod)
+}
 DEFAULT_METHOD = SieveMethod.name
 
 
@@ -20,6 +23,7 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "FMLFSMethod",
+    "FedCMFSMethod",
     "Method",
     "SSFMLFSMethod",
     "SieveMethod",

@@ -3,6 +3,7 @@
 from fedsieve.rivals.bmfs import BMFS
 from fedsieve.rivals.csfs import CSFS
 from fedsieve.rivals.d2f import D2F
+from fedsieve.rivals.fedcmfs import FedCMFS
 from fedsieve.rivals.fimf import FIMF
 from fedsieve.rivals.fmlfs import FMLFS
 from fedsieve.rivals.fsnm import FSNM
@@ -36,4 +37,5 @@ __all__ = [
     "SCFC",
     "SFAM",
     "SFSS",
+    "FedCMFS",
 ]

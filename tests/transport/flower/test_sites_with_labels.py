@@ -13,6 +13,9 @@ from transport.flower.consortium import LABELS, changed, is_silent, lie, sabotag
 METHODS = {
     "FMLFS": {"method": "FMLFS"},
     "FMLFS, other parameters": {"method": "FMLFS", "parameters": {"n_bins": 4, "weighting": "plain"}},
+    "FedCMFS": {"method": "FedCMFS"},
+    "FedCMFS, pooled": {"method": "FedCMFS", "parameters": {"combine": "pooled", "alpha": 0.2}},
+    "FedCMFS, tests": {"method": "FedCMFS", "parameters": {"wire": "tests", "alpha": 0.3}},
 }
 RUN = "20260101-000000-abcdef"
 methods = pytest.mark.parametrize("sections", METHODS.values(), ids=METHODS)
@@ -49,12 +52,15 @@ def test_the_record_names_the_method_its_parameters_and_what_it_found(consortium
     record = consortium.lead().result()
     assert (record["method"], record["labels"]) == (sections["method"], LABELS)
     assert record["parameters"].items() >= {**sections.get("parameters", {}), "labels": LABELS}.items()
-    more = {"FMLFS": ["apart", "front"]}[sections["method"]]
+    more = {"FMLFS": ["apart", "front"], "FedCMFS": ["n_labels"]}[sections["method"]]
     assert record["columns"] == ["scores", "relevance", *more]
     assert all(list(record[column]) == [f"f{p}" for p in range(6)] for column in record["columns"])
+    assert ("n_kept" in record) == (sections["method"] == "FedCMFS")
 
 
-@pytest.mark.parametrize(("case", "kind", "nth"), [("FMLFS", "Information", 1)])
+@pytest.mark.parametrize(
+    ("case", "kind", "nth"), [("FMLFS", "Information", 1), ("FedCMFS, tests", "PartialCorrelations", 2)]
+)
 def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium, case, kind, nth):
     consortium.agree(**METHODS[case])
     honest = consortium.nodes["site-1"]
@@ -76,6 +82,8 @@ def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium, case, kind
     ("case", "kind", "fields", "said"),
     [
         ("FMLFS", "Information", {"relevance": lambda r: r.relevance + 1}, "sent information outside [0, 1] bits"),
+        ("FedCMFS", "Covariances", {"sums": lambda r: r.sums + 0.01}, "sent means of labels that no 0/1 labels have."),
+        ("FedCMFS, tests", "PartialCorrelations", {"values": lambda r: r.values + 2}, "sent correlations outside"),
     ],
 )
 def test_a_site_that_lies_is_dropped_and_the_result_is_that_of_the_others(consortium, case, kind, fields, said):
@@ -102,7 +110,7 @@ def test_labels_are_kept_for_their_owner_s_eyes_only(consortium):
 
 
 def test_a_site_whose_labels_are_gone_is_dropped(consortium):
-    consortium.agree(**METHODS["FMLFS"])
+    consortium.agree(**METHODS["FedCMFS"])
     (consortium.folder.site("site-1").prepared / "labels.npy").unlink()
     assert list(consortium.lead().result()["dropped"]) == ["site-1"]
 
