@@ -10,7 +10,7 @@ from fedsieve import SSFMLFS, Sieve
 from fedsieve import messages as m
 from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.methods import FMLFSMethod, SieveMethod, SSFMLFSMethod
-from fedsieve.privacy import LIBRARY, SITE
+from fedsieve.privacy import LIBRARY, SITE, SiteRules
 from fedsieve.protocol import Client, Question
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
@@ -98,7 +98,8 @@ def test_what_an_answer_tells_is_checked_before_it_leaves():
 def test_a_sum_over_few_rows_does_not_leave_either(n_rows):
     """An edge server knows how many rows its sites have once they answered."""
     total = m.Ranges(n_rows, FEATURES, np.zeros(2), np.ones(2))
-    edge = Endpoint(SieveMethod(FEATURES), SITE, lambda *_: total, Bare(), TransientState())
+    rules = SiteRules(SieveMethod(FEATURES), SITE, TransientState().among_first)
+    edge = Endpoint(lambda: rules, lambda *_: total, Bare(), hides_defects=True)
     assert isinstance(ask(edge, RANGES), m.Refusal if n_rows < 10 else m.Ranges)
 
 

@@ -41,9 +41,9 @@ PICTURE = "pixels.png"
 
 @dataclass(frozen=True, eq=False)
 class TimedRun:
-    """A plan, what came of it, and how long it took."""
+    """A method, its outcome, and how long it took."""
 
-    plan: Method
+    method: Method
     outcome: Outcome
     seconds: float
 
@@ -84,12 +84,12 @@ def demo(
     runs = {SIEVE: _run("Sieve", sieve, labeled, sites)}
     n_chosen = runs[SIEVE].outcome.selection.n_selected
     for wire in WIRES:
-        plan = SSFMLFSMethod(digits.feature_names, n_features_to_select=n_chosen, wire=wire)
-        runs[f"{SSFMLFS}, {wire}"] = _run(f"SSFMLFS, wire form {wire}", plan, labeled, sites)
+        in_form = SSFMLFSMethod(digits.feature_names, n_features_to_select=n_chosen, wire=wire)
+        runs[f"{SSFMLFS}, {wire}"] = _run(f"SSFMLFS, wire form {wire}", in_form, labeled, sites)
     runs[SSFMLFS] = runs[f"{SSFMLFS}, {WIRES[0]}"]
 
     records = {
-        name: selection_record(runs[name].plan, runs[name].outcome, list(digits.label_names), seed=seed)
+        name: selection_record(runs[name].method, runs[name].outcome, list(digits.label_names), seed=seed)
         for name in (asked, other)
     }
     record = records[asked]
@@ -137,12 +137,12 @@ def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
         refuse_to_overwrite(folder, "It is no earlier demo; choose another --out.")
 
 
-def _run(title: str, plan: Method, labeled: Labeled, sites: dict[str, ArrayTable]) -> TimedRun:
+def _run(title: str, method: Method, labeled: Labeled, sites: dict[str, ArrayTable]) -> TimedRun:
     say(Text.assemble("\n", (title, "bold")))
     began = time.perf_counter()
     with Rounds() as rounds:
-        outcome = in_process.select(plan, labeled, sites, rounds.watch)
-    return TimedRun(plan, outcome, time.perf_counter() - began)
+        outcome = in_process.select(method, labeled, sites, rounds.watch)
+    return TimedRun(method, outcome, time.perf_counter() - began)
 
 
 def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> Table:

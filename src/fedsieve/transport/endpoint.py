@@ -95,17 +95,16 @@ class Endpoint:
 
     def __init__(
         self,
-        method: Method,
-        policy: Policy,
+        rules: Callable[[], SiteRules],
         respond: Respond,
         wrapping: Wrapping,
-        state: SiteState,
         *,
+        hides_defects: bool,
         n_rows: Callable[[], int] | None = None,
         filters: Sequence[Filter] = (),
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
     ) -> None:
-        self._rules = SiteRules(method, policy, state.among_first)
+        self._rules, self._hides_defects = rules, hides_defects  # rules that cannot be read are a reason to refuse
         self._respond, self._wrapping, self._filters, self._log_for = respond, wrapping, tuple(filters), log_for
         self._n_rows = n_rows  # where they are known before anything is computed: even a refusal could tell of few rows
 
@@ -118,7 +117,9 @@ class Endpoint:
         def respond(request: Request, run: str) -> Reply:
             return Client(table, state.memory(run)).answer(request)
 
-        return cls(method, policy, respond, wrapping, state, n_rows=lambda: table.n_rows, **others)
+        rules = SiteRules(method, policy, state.among_first)
+        how = {"hides_defects": policy.hides_defects, "n_rows": lambda: table.n_rows, **others}
+        return cls(lambda: rules, respond, wrapping, **how)
 
     def answer(self, data: bytes) -> bytes:
         """The sealed reply to a sealed request; a refusal where the request or the reply is not allowed."""
@@ -135,7 +136,7 @@ class Endpoint:
             self._log(letter, logging.WARNING, "%s of round %d: refused: %s", kind, reason)
             payload = encode(Refusal(str(reason)))
         except Exception as error:
-            if not self._rules.policy.hides_defects:
+            if not self._hides_defects:
                 raise
             self._log(letter, logging.ERROR, "%s of round %d: failed: %s", kind, type(error).__name__)
             payload = encode(Refusal(f"failed with {type(error).__name__}; see the site's log."))
@@ -145,13 +146,14 @@ class Endpoint:
         request = decode(letter.payload)
         if not isinstance(request, Request):
             raise CodecError(f"was sent {type(request).__name__}, no request.")
+        rules = self._rules()
         if self._n_rows is not None:
-            self._rules.check_rows(self._n_rows())
-        self._rules.check_request(request, hashlib.sha256(letter.payload).hexdigest())
+            rules.check_rows(self._n_rows())
+        rules.check_request(request, hashlib.sha256(letter.payload).hexdigest())
         reply = self._respond(request, letter.run)
         if isinstance(reply, Refusal):
             raise ProtocolError(reply.reason)
-        self._rules.check_reply(request, reply)
+        rules.check_reply(request, reply)
         for passes in self._filters:
             reply = passes(request, reply)
         return reply

@@ -17,7 +17,7 @@ from fedsieve.deployment.logs import site_log
 from fedsieve.errors import CodecError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory, Reply, Request
-from fedsieve.privacy import Policy
+from fedsieve.privacy import SITE, Policy, SiteRules
 from fedsieve.protocol import SERVER, Client
 from fedsieve.selection_file import write_selection_json
 from fedsieve.tables import Table
@@ -42,14 +42,12 @@ class JoinedSite:
         policy: Policy | None = None,
     ) -> None:
         self.name = folder.name
-        self._folder, self._pass_on = folder, pass_on
-        agreement = folder.agreement()
+        self._folder, self._pass_on, self._policy = folder, pass_on, policy
         self._endpoint = Endpoint(
-            agreement.method,
-            policy or agreement.policy,
+            self._rules,
             respond or self._from_rows,
-            Signed(folder, agreement.fingerprint),
-            FolderState(folder),
+            Signed(folder),
+            hides_defects=(policy or SITE).hides_defects,
             n_rows=None if respond else lambda: self._table.n_rows,
             log_for=lambda run: site_log(folder, run),
         )
@@ -65,6 +63,10 @@ class JoinedSite:
     def take_result(self, data: bytes) -> bytes:
         """Keep the result of a run."""
         return self._endpoint.receive(data, "result", self._keep_result)
+
+    def _rules(self) -> SiteRules:
+        agreement = self._folder.agreement()
+        return SiteRules(agreement.method, self._policy or agreement.policy, FolderState(self._folder).among_first)
 
     def _from_rows(self, request: Request, run: str) -> Reply:
         return Client(self._table, FolderState(self._folder).memory(run)).answer(request)
@@ -90,8 +92,8 @@ class JoinedSite:
 class Signed:
     """Payloads in signed envelopes; a request that the operator did not sign is not answered at all."""
 
-    def __init__(self, folder: SiteFolder, agreement: str) -> None:
-        self._folder, self._agreement, self._name = folder, agreement, folder.name
+    def __init__(self, folder: SiteFolder) -> None:
+        self._folder, self._name = folder, folder.name
 
     def open(self, data: bytes, *, to_anyone: bool = False) -> Letter:
         """Only what the operator signed."""
@@ -104,7 +106,7 @@ class Signed:
     def refuse_foreign(self, letter: Letter) -> None:
         """What the operator signed for another site, or under another agreement."""
         envelope, _, receiver = letter.reference
-        envelope.require(sender=SERVER, receiver=receiver, agreement=self._agreement)
+        envelope.require(sender=SERVER, receiver=receiver, agreement=self._folder.agreement().fingerprint)
 
     def seal(self, letter: Letter, payload: bytes) -> bytes:
         """Names the one request that it answers."""

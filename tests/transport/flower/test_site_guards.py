@@ -156,3 +156,10 @@ def test_a_process_finds_its_folder_by_configuration_environment_or_number(conso
     assert client_app.joined_site(context).name == "site-1"
     context.node_config = {"site": str(sites / "site-0")}
     assert client_app.joined_site(context).name == "site-0"
+
+
+def test_a_site_whose_agreement_cannot_be_read_says_so(consortium):
+    (consortium.folder.site("site-1").path / AGREEMENT).write_text("no TOML at all")
+    record = consortium.lead().result()
+    assert "is no valid TOML" in record["dropped"]["site-1"]
+    assert "refused: " in (consortium.folder.site("site-1").path / "fedsieve.log").read_text()
