@@ -37,7 +37,7 @@ class OnlyTotals:
     def total(self, request, own=None):
         yield from ()
         self.asked.append(type(request).__name__)
-        replies = [request.answer(table, memory) for table, memory in self._tables]
+        replies = [request.answer_in_run(table, memory) for table, memory in self._tables]
         return reduce(add, replies if own is None else [own, *replies])
 
     def each(self, request, take=None):

@@ -76,9 +76,13 @@ class Request:
     def __init_subclass__(cls) -> None:
         declare(cls, REQUESTS)
 
-    def answer(self, table: Table, memory: Memory) -> Reply:
+    def answer(self, table: Table) -> Reply:
         """What a site replies; raises an error for people to read where its rows do not allow it."""
         raise NotImplementedError
+
+    def answer_in_run(self, table: Table, memory: Memory) -> Reply:  # noqa: ARG002 (most remember nothing)
+        """The same within a run, for a request that needs what the site remembers of it."""
+        return self.answer(table)
 
     def complaints(self, reply: Any, known: Known) -> Iterator[str]:
         """The rules that the reply breaks by itself, in words that follow the client's name."""

@@ -15,7 +15,6 @@ from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
     Known,
-    Memory,
     Reply,
     Request,
     Terms,
@@ -93,7 +92,7 @@ class AskCovariances(Request):
     scaling: Scaling
     labels: tuple[str, ...] = ()
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Covariances:  # noqa: ARG002
+    def answer(self, table: Table) -> Covariances:
         """Batch by batch."""
         check_labels_present(table, self.labels)
         if self.own_ranges:

@@ -13,7 +13,6 @@ from fedsieve.measures.entropies import BinCounts, unit_bins
 from fedsieve.messages.base import (
     SLACK,
     Known,
-    Memory,
     Reply,
     Request,
     Terms,
@@ -63,7 +62,7 @@ class AskInformation(Request):
     scaling: Scaling
     n_bins: int
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Information:  # noqa: ARG002
+    def answer(self, table: Table) -> Information:
         """Counts batch by batch, entropies from all of them."""
         low, high = self.scaling.low, self.scaling.high
         if low is None or high is None:

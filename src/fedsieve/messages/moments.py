@@ -13,7 +13,6 @@ from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
     Known,
-    Memory,
     Reply,
     Request,
     Terms,
@@ -71,7 +70,7 @@ class AskMoments(Request):
     columns: Columns
     scaling: Scaling
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Moments:  # noqa: ARG002
+    def answer(self, table: Table) -> Moments:
         """Batch by batch."""
         low, high = own_or_given(table, self.columns, self.scaling)
         nominal = self.columns.nominal_mask

@@ -10,7 +10,6 @@ from fedsieve.arrays import Float
 from fedsieve.messages.base import (
     SLACK,
     Known,
-    Memory,
     Reply,
     Request,
     finite_rule,
@@ -59,7 +58,7 @@ class AskPairSums(Request):
 
     relation: Relation
 
-    def answer(self, table: Table, memory: Memory | None = None) -> PairSums:  # noqa: ARG002
+    def answer(self, table: Table) -> PairSums:
         """From all rows: each is compared with each."""
         return PairSums.of(table.n_rows, self.relation.columns.features, self.relation.pair_sums(table))
 

@@ -9,7 +9,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
-from fedsieve.messages.base import Known, Memory, Reply, Request, Terms, check_all_columns, rows_rule, shape_rule
+from fedsieve.messages.base import Known, Reply, Request, Terms, check_all_columns, rows_rule, shape_rule
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.tables import Table
@@ -46,7 +46,7 @@ class AskPartialCorrelations(Request):
     second: Int
     given: Int
 
-    def answer(self, table: Table, memory: Memory | None = None) -> PartialCorrelations:  # noqa: ARG002
+    def answer(self, table: Table) -> PartialCorrelations:
         """From the site's own covariances, scaled by its own ranges."""
         check_labels_present(table, self.labels)
         n_variables = len(self.columns.features) + len(self.labels)

@@ -44,7 +44,7 @@ class AskProducts(Request):
     relation: Relation | None
     vector: Float
 
-    def answer(self, table: Table, memory: Memory) -> Products:
+    def answer_in_run(self, table: Table, memory: Memory) -> Products:
         """From the pair sums, which are computed once per run and kept at the site."""
         if self.relation is None:
             sums = memory.recall(SUMS)

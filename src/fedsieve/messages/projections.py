@@ -11,7 +11,6 @@ from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
     Known,
-    Memory,
     Reply,
     Request,
     Terms,
@@ -88,7 +87,7 @@ class AskProjections(Request):
     scaling: Scaling
     weights: Float
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Projections:  # noqa: ARG002
+    def answer(self, table: Table) -> Projections:
         """Batch by batch; the covariance matrix exists nowhere."""
         encoding, weights = encoding_that_holds(table, self.columns, self.scaling), self.weights
         n = len(encoding.names)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.messages.base import Known, Memory, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.tables import LARGEST, Table, checked_batches, dense, is_sparse
 
@@ -46,7 +46,7 @@ class AskRanges(Request):
 
     columns: Columns
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Ranges:  # noqa: ARG002
+    def answer(self, table: Table) -> Ranges:
         """Batch by batch."""
         return ranges_of(table, self.columns)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.fuzzy.relation import relation as relation_matrix
-from fedsieve.messages.base import Known, Memory, Reply, Request, finite_rule, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import Known, Reply, Request, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.relation import Relation, RelationTerms
 from fedsieve.tables import Table, dense
 
@@ -41,7 +41,7 @@ class AskRelations(Request):
 
     relation: Relation
 
-    def answer(self, table: Table, memory: Memory | None = None) -> Relations:  # noqa: ARG002
+    def answer(self, table: Table) -> Relations:
         """One matrix per feature."""
         relation, X = self.relation, dense(self.relation.rows(table))
         nominal = relation.columns.nominal_mask

@@ -106,6 +106,6 @@ class Client:
     def answer(self, request: Request) -> Reply:
         """The reply to a request; a `Refusal` with the reason where the rows do not allow one."""
         try:
-            return request.answer(self._table, self._memory)
+            return request.answer_in_run(self._table, self._memory)
         except FedSieveError as reason:
             return Refusal(str(reason))
