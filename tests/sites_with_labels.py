@@ -47,7 +47,7 @@ def sites_with_labels(
     max_features: int = 7,
     kinds: tuple[str, ...] = KINDS,
 ) -> Sites:
-    """Features and labels that hang together or do not, at three or more sites, some of very few rows."""
+    """Features and labels that are related or do not, at three or more sites, some of very few rows."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     size = st.integers(min_rows, min_rows + 3) | st.integers(min_rows, max_rows)
     sizes = draw(st.lists(size, min_size=3, max_size=max_sites))

@@ -14,7 +14,7 @@ from fedsieve.measures.correlation import chance_of, correlations, partial_corre
 
 @st.composite
 def tables(draw: st.DrawFn, n_columns: int = 6) -> np.ndarray:
-    """Columns of normal values that hang together; rows enough for no column to be determined by others."""
+    """Columns of normal values that are related; rows enough for no column to be determined by others."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows = draw(st.integers(n_columns + 3, 60))
     mixing = rng.normal(size=(n_columns, n_columns))

@@ -40,7 +40,7 @@ def cases(
 ) -> Case:
     """Numbers, 0/1 and constant columns, copies, mirror images and shifts of them, codes; labels that may follow one.
 
-    One column is continuous, so that labels hang together with something, if by chance.
+    One column is continuous, so that labels are related with something, if by chance.
     """
     sizes = draw(st.lists(st.integers(2, 10), min_size=2, max_size=3))
     n_labeled = draw(st.integers(*labeled_rows))

@@ -47,7 +47,7 @@ class SupervisedCase:
 
 
 def supervised_example(seed: int = 0, sizes: tuple[int, ...] = (12, 10, 13, 16)) -> SupervisedCase:
-    """Four features, of which two follow labels, and three labels, of which two hang together."""
+    """Four features, of which two follow labels, and three labels, of which two are related."""
     rng = np.random.default_rng(seed)
     n_rows = sum(sizes)
     Y = rng.integers(0, 2, (n_rows, 3)).astype(float)

@@ -34,7 +34,7 @@ class Information(Reply):
 
     A distance is H(f, g) - I(f; g); the strict upper triangle in row-major order.
 
-    Reveals how a site's features and labels hang together in bins; with bins of the server's choice, how many values
+    Reveals how a site's features and labels are related in bins; with bins of the server's choice, how many values
     lie beyond an edge.
     """
 
@@ -137,7 +137,7 @@ class InformationTerms(Terms):
             raise ProtocolError(f"was asked for {request.n_bins} bins; agreed: {self.n_bins}.")
 
     def reveals(self) -> str:
-        """What hangs together, and what a dishonest server could count."""
+        """What is related, and what a dishonest server could count."""
         return (
             f"the number of rows; what each of {len(self.columns.features)} features tells of each of "
             f"{len(self.labels)} labels, and how far any two features are apart, in {self.n_bins} bins whose edges "

@@ -1,4 +1,4 @@
-"""Partial correlations: how columns and labels hang together, given others, within one site."""
+"""Partial correlations: how columns and labels are related, given others, within one site."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class PartialCorrelations(Reply):
 
     0 where the given variables determine one of the pair.
 
-    Reveals how each of these pairs hangs together in a site once the given variables are accounted for.
+    Reveals how each of these pairs is related in a site once the given variables are accounted for.
     """
 
     why_no_sum: ClassVar[str] = "correlations of single sites do not add up. Use combine='pooled'."
@@ -88,7 +88,7 @@ class PartialCorrelationsTerms(Terms):
         """In the end, all correlations."""
         return (
             "the number of rows, and one number for each test the server asks for, in several rounds: how two columns "
-            "hang together given others; in the end up to all correlations of all columns, but no averages or spreads"
+            "are related given others; in the end up to all correlations of all columns, but no averages or spreads"
         )
 
 
