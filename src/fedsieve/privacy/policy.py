@@ -15,15 +15,44 @@ from fedsieve.protocol.method import Method
 
 @dataclass(frozen=True)
 class Policy:
-    """A site's own rules."""
+    """A site's own rules, which no agreement and no server can lower. `policy.toml` has the same names.
 
-    min_rows: int  # that an answer is about at least
-    limits_repetition: bool  # whether it counts how many unlike requests of a kind it has answered
-    hides_defects: bool  # whether an unforeseen error is told by its kind alone, since its text could hold data
+    0 means no limit.
+    """
+
+    min_rows: int = 10  # that an answer is about at least
+    min_cell: int = 5  # rows that must differ from a column's most frequent value, or it is answered as if constant
+    rows_per_column: int = 3  # that second moments of the site alone need
+    min_cohort: int = 3  # sites that take part in a run at least
+    max_runs_per_day: int = 24
+    max_runs: int = 240  # in all, since the ledger began
+    min_difference_rows: int = 5  # by which a table must differ from the last one answered for, or not at all
+    allow_exact_ranges: bool = False  # smallest and largest values
+    allow_matrices: bool = False  # SSFMLFS's wire form "matrices", as good as the rows themselves
+    allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
+    methods: tuple[str, ...] = ()  # that may be run; empty: all
+    columns_never_used: tuple[str, ...] = ()
+    rows_may_leave: bool = False
+    keeps_story: bool = True  # whether a run's requests must make one story: order, number, columns, ranges, cohort
+    hides_defects: bool = True  # whether an unforeseen error is told by its kind alone, since its text could hold data
 
 
-LIBRARY = Policy(min_rows=0, limits_repetition=False, hides_defects=False)
-SITE = Policy(min_rows=10, limits_repetition=True, hides_defects=True)
+SITE = Policy()
+LIBRARY = Policy(
+    min_rows=0,
+    min_cell=0,
+    rows_per_column=0,
+    min_cohort=0,
+    max_runs_per_day=0,
+    max_runs=0,
+    min_difference_rows=0,
+    allow_exact_ranges=True,
+    allow_matrices=True,
+    allow_tests=True,
+    rows_may_leave=True,
+    keeps_story=False,
+    hides_defects=False,
+)
 PRESETS = {"library": LIBRARY, "site": SITE}
 
 
@@ -53,7 +82,7 @@ class SiteRules:
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
         terms.check(request)
         kind, most = type(request).__name__, terms.max_different
-        if self.policy.limits_repetition and most is not None and not self._among_first(kind, digest, most):
+        if self.policy.keeps_story and most is not None and not self._among_first(kind, digest, most):
             raise ProtocolError(f"was asked {kind} in more than {most} ways since it joined, which is enough.")
 
     def check_reply(self, request: Request, reply: Reply) -> None:
