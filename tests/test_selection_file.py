@@ -10,6 +10,7 @@ import pytest
 
 from fedsieve.errors import DataError
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
+from fedsieve.methods.ranges import declared_scaling
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import read_selection, refuse_to_overwrite, selection_record, write_selection
 from fedsieve.tables import ArrayTable
@@ -55,7 +56,7 @@ def test_the_parameters_of_the_record_make_the_same_plan(record, plan):
     again = SSFMLFSMethod(FEATURES, **{**parameters, "nominal": tuple(parameters["nominal"])})
     for name in ("lam", "wire_form", "k", "nominal", "missing", "min_clients", "tol"):
         assert getattr(again, name) == getattr(plan, name), name
-    assert again.declared_scaling.low.tolist() == plan.declared_scaling.low.tolist()
+    assert declared_scaling(again).low.tolist() == declared_scaling(plan).low.tolist()
 
 
 def test_the_record_survives_the_disk(record, tmp_path):
@@ -146,3 +147,16 @@ def test_what_is_no_selection_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(DataError, match=r"x\.json: is no (valid JSON|selection of format)"):
         read_selection(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("key", ["method", "columns", "dropped", "n_rows", "transcript", "scores"])
+@pytest.mark.parametrize("value", [None, 7, [7], {"a": 7}, "a"])
+def test_a_selection_that_lacks_parts_is_refused_where_it_is_shown(record, tmp_path, key, value):
+    write_selection(record, tmp_path)
+    path = tmp_path / "selection.json"
+    assert read_selection(path, whole=True) == read_selection(path)
+    if isinstance(record[key], type(value)) and key in ("method", "dropped", "n_rows"):
+        return  # another text or table of these breaks nothing
+    path.write_text(json.dumps({**record, key: value}))
+    with pytest.raises(DataError, match=r"selection\.json: lacks parts of a selection; it is damaged\."):
+        read_selection(path, whole=True)

@@ -9,7 +9,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
-from fedsieve.errors import ParameterError, listed, not_one_of
+from fedsieve.errors import ParameterError, listed, not_one_of, shown
 
 Rule: TypeAlias = tuple[str, Callable[[float], bool]]
 """What a number must be, in words and as a test."""
@@ -82,6 +82,16 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
+def names_that_differ(expected: Iterable[str], got: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The names that are missing and those that are too many, each in its own order.
+
+    >>> names_that_differ(["a", "b", "c"], ["d", "c", "a"])
+    (['b'], ['d'])
+    """
+    expected, got = dict.fromkeys(expected), dict.fromkeys(got)
+    return [name for name in expected if name not in got], [name for name in got if name not in expected]
+
+
 def check_unique(owner: str, rule: str, names: Iterable[str], way_out: str = "") -> None:
     """Refuse names that occur twice; `rule` says in words that they must not.
 
@@ -106,4 +116,4 @@ def check_known(owner: str, what: str, names: Iterable[object], known: Collectio
 
 def _refused(owner: str, name: str, rule: str, value: Any) -> ParameterError:
     subject = f"{owner}: {name}" if owner else name
-    return ParameterError(f"{subject} must be {rule}; got {value!r}.")
+    return ParameterError(f"{subject} must be {rule}; got {shown(value)}.")

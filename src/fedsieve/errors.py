@@ -55,7 +55,7 @@ def not_one_of(owner: str, name: str, allowed: Iterable[str], value: object) -> 
     SSFMLFS: wire must be one of 'statistics', 'vectors'; got 'carrier pigeon'.
     """
     choices = ", ".join(repr(choice) for choice in allowed)
-    return ParameterError(f"{owner}: {name} must be one of {choices}; got {value!r}.")
+    return ParameterError(f"{owner}: {name} must be one of {choices}; got {shown(value)}.")
 
 
 def columns_differ(owner: str, missing: Sequence[str], extra: Sequence[str], way_out: str) -> DataError:
@@ -74,5 +74,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    first = ", ".join(shown(str(name)) for name in names[:most])
+    return first if len(names) <= most else f"{first} and {len(names) - most} more"
+
+
+def shown(value: object, most: int = 100) -> str:
+    """A value for a message, the beginning of a long one.
+
+    >>> shown("x" * 1000, most=10)
+    "'xxxxxx..."
+    """
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -78,6 +78,14 @@ def only_one(file: Path, otherwise: Exception) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def held_file(file: Path) -> Iterator[None]:
+    """Hold the file while the block runs; wait while another process holds it."""
+    with file.open("a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def holder(file: Path) -> int | None:
     """The pid of the process that holds the file, if one does."""
     if not file.is_file():

@@ -13,6 +13,7 @@ from fedsieve.errors import DataError
 from fedsieve.files import write_atomically, write_together
 from fedsieve.protocol import Method
 from fedsieve.protocol.outcome import Outcome, bytes_by_kind
+from fedsieve.reading import read_json
 from fedsieve.versions import versions
 
 FORMAT = "fedsieve-selection/1"
@@ -96,17 +97,25 @@ def refuse_to_overwrite(folder: Path, way_out: str = "Choose another --out, or g
         raise DataError(f"{folder / present[0]} exists already. {way_out}")
 
 
-def read_selection(path: Path) -> dict[str, Any]:
-    """Read a `selection.json` and check that it is one."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        raise DataError(f"{path}: is no valid JSON: {error}.") from None
+def read_selection(path: Path, *, whole: bool = False) -> dict[str, Any]:
+    """Read a `selection.json` and check that it is one; if `whole`, also all that tables of results need of it."""
+    record = read_json(path)
     if not isinstance(record, dict) or record.get("format") != FORMAT or not _are_names(record, "selected", "order"):
         raise DataError(f"{path}: is no selection of format {FORMAT!r}, as 'fedsieve select' writes it.")
+    if whole and not _is_whole(record):
+        raise DataError(f"{path}: lacks parts of a selection; it is damaged. Run the selection again.")
     return record
+
+
+def _is_whole(record: dict[str, Any]) -> bool:
+    kinds = {"method": str, "columns": list, "dropped": dict, "n_rows": dict, "transcript": list}
+    if not all(isinstance(record.get(key), kind) for key, kind in kinds.items()) or not _are_names(record, "columns"):
+        return False
+    order, numbers = set(record["order"]), ("round", "n_bytes")
+    return all(isinstance(record.get(name), dict) and order == set(record[name]) for name in record["columns"]) and all(
+        isinstance(entry, dict) and "sender" in entry and all(type(entry.get(key)) is int for key in numbers)
+        for entry in record["transcript"]
+    )
 
 
 def _are_names(record: dict[str, Any], *keys: str) -> bool:

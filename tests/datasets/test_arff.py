@@ -330,3 +330,19 @@ def test_repeated_names_are_numbered_and_warned_of(tmp_path):
         dataset = datasets.load_arff(path, ["y"])
     assert dataset.feature_names == ("a", "b c", "a.2", "b c.2", "a.3")
     assert_array_equal(dataset.X[0], [1, 2, 3, 4, 5])
+
+
+@pytest.mark.parametrize("declared", ["{0,1,}", "{,0,1}", "{0,,1}", "{0, ,1}", "{?,1}", "{,1}"])
+@pytest.mark.parametrize("rows", ["2,1\n", "{0 2,1 1}\n"])
+def test_an_empty_place_among_declared_values_is_named(tmp_path, declared, rows):
+    path = tmp_path / "x.arff"
+    head = f"% a comment\n@relation r\n@attribute size numeric\n@attribute ill {declared}\n"
+    path.write_text(f"{head}@data\n{rows}")
+    assert complaint(path, "ill").startswith("line 4: declares an empty value or '?', which means a missing one: ")
+
+
+def test_a_number_of_labels_with_thousands_of_digits_is_none(tmp_path):
+    path = tmp_path / "x.arff"
+    path.write_text(f"@relation 'r: -C {'9' * 5000}'\n@attribute a {{0,1}}\n@attribute b numeric\n@data\n0,1\n")
+    with pytest.raises(DataError, match="which columns are labels"):
+        datasets.load_arff(path)

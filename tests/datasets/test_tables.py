@@ -91,8 +91,8 @@ def test_columns_in_several_chunks_are_read_whole():
 @pytest.mark.parametrize(
     ("column", "says"),
     [
-        (pa.array([None, "red"]), "column 'x' holds string such as 'red', no numbers"),
-        (pa.array([b"a", b"b"]), "column 'x' holds binary such as b'a', no numbers"),
+        (pa.array([None, "red"]), "column 'x' holds string, first in row 2, no numbers"),
+        (pa.array([b"a", b"b"]), "column 'x' holds binary, first in row 1, no numbers"),
         (pa.array([[1], [2]]), "column 'x' holds list"),
         (pa.array([0, 1], pa.timestamp("s")), "column 'x' holds timestamp"),
     ],

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fedsieve.errors import ParameterError
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.experiments import config
 from fedsieve.experiments.config import Contender, Point, Trial, read_experiment
 from fedsieve.experiments.evaluation import Evaluation
@@ -121,12 +121,14 @@ def test_records_of_an_older_generation_of_the_code_do_not_count(monkeypatch):
         (('title = "A table"', ""), "the key 'title' is missing"),
         (('name = "random"', ""), r"a \[\[method\]\] has no name"),
         (('title = "chance"', 'title = "SSFMLFS"'), "two rows are called 'SSFMLFS'; give one of them another title"),
-        (('["scaled"]', '["scaled'), "is no valid TOML"),
         (("k = { yeast = 31 }", "k = { yeas = 31 }"), "k names no dataset 'yeas'; there are 'cal500'"),
         (('"yeast"]', '"mnist"]'), "datasets names no dataset 'mnist'"),
         (("labeled = [0.1, 0.2]", "labeled = 0.2"), "labeled must be a list of shares between 0 and 1; got 0.2"),
         (("labeled = [0.1, 0.2]", "labeled = [1.5]"), "labeled must be a list of shares"),
         (('kind = "curves"', 'kind = "metrics"'), "kind 'metrics' takes one labeled share"),
+        (('name = "random"', 'name = ["random"]'), r"\[\[method\]\] name must be text; got \['random'\]"),
+        (("n_clients = 4", "n_clients = 1e400"), "n_clients must be a whole number of at least 2; got inf"),
+        (("n_clients = 4", "alpha = 1e400"), "alpha must be a positive number; got inf"),
         (("n_clients = 4", 'n_clients = "ten"'), "n_clients must be a whole number of at least 2; got 'ten'"),
         (("n_clients = 4", "alpha = 0"), "alpha must be a positive number; got 0"),
         (("n_clients = 4", 'alpha = "x"'), "alpha must be a positive number"),
@@ -176,8 +178,22 @@ def test_a_wrong_way_to_judge_is_named(change, message):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ParameterError, match=r"none\.toml: cannot be read"):
+    with pytest.raises(DataError, match=r"none\.toml: cannot be read"):
         read_experiment(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('["scaled"]', '["scaled'), "is no valid TOML"),
+        (("n_clients = 4", "n_clients = 0x" + "f" * 9000), "a whole number beyond 64 bits"),
+        (("n_clients = 4", "n_clients = " + "9" * 9000), r"is no valid TOML: Exceeds the limit \(4300 digits\)"),
+        (("n_clients = 4", "n_clients = " + "[" * 100_000), "nested more than 32 deep"),
+    ],
+)
+def test_a_file_that_is_no_usable_toml_is_named(write, change, message):
+    with pytest.raises(DataError, match=rf"\.toml: .*{message}"):
+        read_experiment(write(GOOD.replace(*change)))
 
 
 def test_a_quality_page_shows_a_method_once_for_the_labels_it_sees(write):

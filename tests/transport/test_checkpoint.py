@@ -141,7 +141,7 @@ def test_other_clients_cannot_go_on(tmp_path):
     checkpointed = Checkpointed(Mortal(), RunFolder(tmp_path))
     with pytest.raises(DataError, match="Start a new run"):
         drive(plan, labeled(CASE), ("site-0", "site-1"), checkpointed)
-    assert checkpointed.n_repeated == 1  # not even the first answers are taken for those of fewer clients
+    assert checkpointed.n_repeated == 0  # not even the first answers are taken for those of fewer clients
 
 
 def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypatch):
@@ -163,6 +163,51 @@ def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypat
     outcome, checkpointed = attempt(mortal, run, plan)
     assert checkpointed.n_repeated == 1
     assert_same(outcome, in_process.select(plan, labeled(CASE), sites(CASE)))
+
+
+DAMAGE = {
+    "empty": lambda _: b"",
+    "cut in its digest": lambda whole: whole[:10],
+    "cut in its length": lambda whole: whole[:34],
+    "cut in its header": lambda whole: whole[:60],
+    "cut in its replies": lambda whole: whole[:-1],
+    "longer": lambda whole: whole + b"x",
+    "a length beyond the file": lambda whole: whole[:32] + b"\xff\xff\xff\x7f" + whole[36:],
+    "no JSON": lambda whole: whole[:36] + b"[" * (len(whole) - 36),
+    "a bit": lambda whole: whole[:100] + bytes([whole[100] ^ 1]) + whole[101:],
+    "of no version": lambda _: b"{}",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_damaged_round_is_set_aside_and_asked_again(tmp_path, number, damage):
+    plan, run, mortal = SSFMLFSMethod(CASE.features), RunFolder(tmp_path), Mortal()
+    whole, _ = attempt(mortal, run, plan)
+    n_asked, file = len(mortal.asked), tmp_path / "rounds" / f"{number:05d}"
+    damaged, good = damage(file.read_bytes()), file.read_bytes()
+    file.write_bytes(damaged)
+    outcome, checkpointed = attempt(mortal, run, plan)
+    assert_same(outcome, whole)
+    assert (len(mortal.asked), checkpointed.n_repeated) == (n_asked + 1, n_asked - 1)
+    assert file.read_bytes() == good
+    assert file.with_suffix(".damaged").read_bytes() == damaged
+    (event,) = run.events()
+    assert (event["event"], event["number"]) == ("asked again", number)
+    assert "cut or damaged" in event["reason"]
+    assert event["file"].endswith(f"{number:05d}.damaged")
+
+
+def test_rounds_after_a_damaged_one_that_is_answered_otherwise_are_asked_again_too(tmp_path):
+    """The site that refused in the second round does not do so again."""
+    plan, run = SSFMLFSMethod(CASE.features, on_bad_client="drop"), RunFolder(tmp_path)
+    attempt(Mortal(refusing="site-1"), run, plan)
+    (tmp_path / "rounds" / "00002").write_bytes(b"")
+    mortal = Mortal()
+    outcome, checkpointed = attempt(mortal, run, plan)
+    assert checkpointed.n_repeated == 1
+    assert_same(outcome, attempt(Mortal(), _made(tmp_path / "fresh"), plan)[0])
+    assert "answered otherwise now" in run.events()[-1]["reason"]
 
 
 def _made(path):

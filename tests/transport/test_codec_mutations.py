@@ -152,6 +152,10 @@ DAMAGED_HEADERS = {
     "no numbers, of which 2^70": products([0, 2**70]),
     "more axes than numpy has": products([1] * 100, bytes(8)),
     "part of a number": products([1], bytes(7)),
+    "many lists": with_header(TEXT.replace('"x"', f"[{'[],' * 100}0]").encode()),
+    "many objects": with_header(TEXT.replace('"x"', f"[{'{},' * 100}0]").encode()),
+    "many numbers": with_header(TEXT.replace('"x"', f"[{'0,' * 2**20}0]").encode()),
+    "a quote without an end": with_header(TEXT.replace('"}}', r"\"" * 1_000_000).encode()),
     "deep lists": with_header(b"[" * 100_000),
     "deep objects": with_header(b'{"kind":' * 100_000),
     "a deep field": with_header(TEXT.replace('"x"', "[" * 900 + "]" * 900).encode()),
@@ -193,6 +197,47 @@ def test_a_header_that_would_fill_the_memory_is_not_parsed(monkeypatch):
     monkeypatch.setattr(codec.json, "loads", lambda *_, **__: pytest.fail("parsed"))
     with pytest.raises(CodecError, match="claims 3000 bytes; it is cut, or above 1000"):
         decode(with_header(b"[]," * 1000))
+
+
+def test_what_is_in_names_does_not_count_as_lists_and_values():
+    names = tuple(f'{{"{i}":[[[{{{{,,\\"' for i in range(1000))
+    message = m.AskRanges(m.Columns(names, names, "error"))
+    assert decode(encode(message)).columns.features == names
+
+
+BOMBS = {
+    "empty lists": b"[]",
+    "empty objects": b"{}",
+    "objects": b'{"a":1}',
+    "short names": b'"ab"',
+    "numbers": b"1000",
+}
+
+
+@pytest.mark.parametrize("unit", BOMBS.values(), ids=BOMBS)
+def test_a_header_that_would_grow_is_refused_without_being_parsed(unit, monkeypatch):
+    """Before, 32 MB of empty objects took 25 s and 850 MB to refuse."""
+    data = with_header(b"[" + b",".join([unit] * (codec.MAX_ITEMS + 1)) + b"]")
+    monkeypatch.setattr(codec.json, "loads", lambda *_, **__: pytest.fail("parsed"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(CodecError, match="lists and objects or"):
+            decode(data)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("character", ["x", "漢"])
+def test_names_of_many_features_are_read_in_memory_that_is_in_proportion(character):
+    names = tuple(f"{i:06d}".ljust(64, character) for i in range(50_000))
+    data = encode(m.AskRanges(m.Columns(names, (), "error")))
+    tracemalloc.start()
+    try:
+        assert decode(data).columns.features == names
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(data)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_message_above_the_limit_is_neither_hashed_nor_parsed(monkeypatch):

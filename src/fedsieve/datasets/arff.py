@@ -16,7 +16,7 @@ from fedsieve.datasets.description import warn_of_findings
 from fedsieve.errors import DataError, listed
 from fedsieve.tables import dense
 
-_MEKA = re.compile(r"(?:^|[\s:])-C\s+(-?\d+)\b")
+_MEKA = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})\b")
 
 
 def load_arff(

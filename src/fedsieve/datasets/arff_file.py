@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.datasets.columns import unique_name, warn_of_repeated_names
-from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed
+from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed, shown
 
 TWO_WORDS = ({"0", "1"}, {"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"})
 """Pairs of nominal values that mean 0 and 1, in any order and in any case."""
@@ -70,6 +70,7 @@ def read_arff(path: Path, skip: Sequence[str] = ()) -> ArffTable:
     warn_of_repeated_names(str(path), mended.repeated)
     names = tuple(name.replace("\\'", "'").replace('\\"', '"') for name, _ in decoded["attributes"])
     kinds = [kind for _, kind in decoded["attributes"]]
+    _check_levels(path, lines, kinds)
     if not decoded["data"]:
         raise DataError(f"{path}: has a header but no rows.")
     texts = [column for column, kind in enumerate(kinds) if kind == "STRING"]
@@ -82,6 +83,18 @@ def read_arff(path: Path, skip: Sequence[str] = ()) -> ArffTable:
         levels=tuple(tuple(kind) if isinstance(kind, list) else None for kind in kinds),
         codes=_sparse_codes(decoded["data"], texts, len(names)) if is_sparse else _dense_codes(decoded["data"], texts),
     )
+
+
+def _check_levels(path: Path, lines: list[str], kinds: list[Any]) -> None:
+    """Refuse an empty place among declared values, which the parser takes for a missing one."""
+    broken = next((place for place, kind in enumerate(kinds) if isinstance(kind, list) and None in kind), None)
+    if broken is not None:
+        declared = [number for number, line in enumerate(lines, start=1) if _is_attribute(line)]
+        number = declared[broken]
+        raise DataError(
+            f"{path}: line {number}: declares an empty value or '?', which means a missing one: "
+            f"{_shown(lines[number - 1])}. Remove the comma too many, or quote the value."
+        )
 
 
 def _plain(level: str) -> str:
@@ -126,6 +139,15 @@ def _first_data_line(lines: list[str]) -> str:
     return next((line.strip() for line in rest if line.strip() and not line.lstrip().startswith("%")), "")
 
 
+def _is_attribute(line: str) -> bool:
+    return line.lstrip().lower().startswith("@attribute")
+
+
+def _shown(line: str) -> str:
+    line = line.strip()
+    return repr(line if len(line) <= 60 else f"{line[:57]}...")
+
+
 def _is_data(line: str) -> bool:
     return line.strip().lower().startswith("@data")
 
@@ -141,7 +163,7 @@ class _Mended:
         self.lines = lines
         self.number = 0
         self.repeated: list[str] = []
-        self._used: set[str] = set()
+        self._used: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[str]:
         in_header = True
@@ -169,25 +191,25 @@ class _Mended:
 def _what_is_wrong(arff: Any, error: Any, lines: list[str], number: int, is_sparse: bool) -> str:
     """The parser's error in words for the user."""
     line = lines[number - 1].strip() if lines else ""
-    where, shown = f"line {number}", repr(line if len(line) <= 60 else f"{line[:57]}...")
-    declared = [text for text in lines if text.lstrip().lower().startswith("@attribute")]
+    where, quoted = f"line {number}", _shown(line)
+    declared = [text for text in lines if _is_attribute(text)]
     if isinstance(error, arff.BadDataFormat):
         if is_sparse:
-            return f"{where}: names an attribute beyond the last one, {len(declared) - 1} (counted from 0): {shown}."
+            return f"{where}: names an attribute beyond the last one, {len(declared) - 1} (counted from 0): {quoted}."
         n_values = len(next(csv.reader([line], quotechar='"' if '"' in line else "'", skipinitialspace=True)))
-        return f"{where}: has {n_values} values, the header declares {len(declared)} attributes: {shown}."
+        return f"{where}: has {n_values} values, the header declares {len(declared)} attributes: {quoted}."
     if isinstance(error, arff.BadAttributeType | arff.BadAttributeFormat):
-        return f"{where}: {shown} must be like @attribute NAME numeric, or NAME {{value,value}}; dates are not read."
+        return f"{where}: {quoted} must be like @attribute NAME numeric, or NAME {{value,value}}; dates are not read."
     if isinstance(error, arff.BadNominalValue):
         value = error.message.removeprefix("Data value ").partition(" not found in nominal")[0]
-        return f"{where}: the value {value!r} is none of those that the header declares for its attribute."
+        return f"{where}: the value {shown(value)} is none of those that the header declares for its attribute."
     if isinstance(error, arff.BadNumericalValue):
-        return f"{where}: has text where the header declares a number: {shown}."
+        return f"{where}: has text where the header declares a number: {quoted}."
     if isinstance(error, arff.BadRelationFormat):
-        return f"{where}: a relation's name with blanks or commas needs quotes: {shown}."
+        return f"{where}: a relation's name with blanks or commas needs quotes: {quoted}."
     if not any(map(_is_data, lines)):
         return "has no line @data after @relation and @attribute lines, so it is no ARFF file."
-    return f"{where}: is no ARFF: {shown}."
+    return f"{where}: is no ARFF: {quoted}."
 
 
 def _liac_arff() -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.checks import names_that_differ
 from fedsieve.errors import DataError, FedSieveWarning, extra_needed, listed
 
 PREFIX = "prefix:"
@@ -31,7 +32,7 @@ def label_columns(spec: str | Path | Sequence[str], columns: Sequence[str]) -> l
     chosen = _names(spec)
     if not chosen:
         raise DataError("no label column was named. Say for example --labels y1,y2 or --labels prefix:label_.")
-    absent = [name for name in chosen if name not in columns]
+    absent, _ = names_that_differ(chosen, columns)
     if absent:
         raise DataError(f"no label column {listed(absent)} among the columns {listed(columns)}.")
     return chosen
@@ -80,10 +81,10 @@ def labels_of_xml(path: Path) -> list[str]:
 
 def feature_columns(columns: Sequence[str], labels: Sequence[str], drop: Sequence[str], owner: str) -> list[str]:
     """The columns that are neither labels nor to be dropped, in the table's order; at least one."""
-    absent = [name for name in drop if name not in columns]
+    absent, _ = names_that_differ(drop, columns)
     if absent:
         raise DataError(f"{owner}: has no column {listed(absent)} to drop; columns: {listed(columns)}.")
-    both = [name for name in drop if name in labels]
+    both = sorted(set(drop).intersection(labels))
     if both:
         raise DataError(f"{owner}: the column {listed(both)} cannot be a label and dropped.")
     taken = {*labels, *drop}
@@ -107,17 +108,20 @@ def zero_or_one(values: Float, names: Sequence[str], owner: str) -> Int:
     return values.astype(np.int64)
 
 
-def unique_name(name: str, used: set[str]) -> str:
+def unique_name(name: str, used: dict[str, int]) -> str:
     """A name not used yet, which is added to `used`: the name itself, else NAME.2, NAME.3 and so on.
 
-    >>> used = set()
+    `used` has the next number to try for each name, so that a thousand columns of one name are numbered in one go.
+
+    >>> used = {}
     >>> [unique_name(name, used) for name in ("age", "dose", "age", "age")]
     ['age', 'dose', 'age.2', 'age.3']
     """
-    unique, number = name, 2
+    unique, number = name, used.get(name, 2)
     while unique in used:
         unique, number = f"{name}.{number}", number + 1
-    used.add(unique)
+    used[unique] = used.get(unique, 2)
+    used[name] = number
     return unique
 
 

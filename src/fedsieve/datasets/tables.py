@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.checks import repeated
 from fedsieve.datasets.columns import (
     feature_columns,
     labels_beside,
@@ -70,10 +71,10 @@ def read_table(path: str | Path, *, number_repeated: bool = False) -> Any:
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read as {suffix[1:].upper()}: {error}") from None
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(repeated(names))
         if number_repeated:
             warn_of_repeated_names(str(file), twice)
-            used: set[str] = set()
+            used: dict[str, int] = {}
             table = table.rename_columns([unique_name(name, used) for name in names])
         else:
             raise DataError(f"{file}: the column names {listed(twice)} occur twice. Rename them.")
@@ -96,9 +97,9 @@ def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:
         elif any(is_kind(kind) for is_kind in _numbers(arrow)):
             values[:, index] = column.cast(arrow.float64(), safe=False).to_numpy()
         else:
-            example = next((value for value in column.to_pylist() if value is not None), None)
+            row = next((row for row, value in enumerate(column.to_pylist(), 1) if value is not None), 0)
             raise DataError(
-                f"{owner}: column {name!r} holds {kind} such as {example!r}, no numbers. Encode it or leave it out."
+                f"{owner}: column {name!r} holds {kind}, first in row {row}, no numbers. Encode it or leave it out."
             )
     return values
 

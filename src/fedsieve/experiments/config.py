@@ -2,19 +2,20 @@
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fedsieve.catalog import registry
 from fedsieve.checks import check_choice, is_number, is_whole
 from fedsieve.datasets import available
-from fedsieve.errors import ParameterError, listed
+from fedsieve.errors import ParameterError, listed, shown
 from fedsieve.experiments.evaluation import SCALINGS, Evaluation
+from fedsieve.reading import read_toml
 
 BUNDLED = "digits"
 KINDS = ("metrics", "curves", "communication", "quality")
@@ -149,12 +150,7 @@ class Experiment:
 
 def read_experiment(path: Path) -> Experiment:
     """Read a TOML file; an unknown key is refused, with the nearest known one."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ParameterError(f"{path}: cannot be read: {error.strerror}.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"{path}: is no valid TOML: {error}.") from None
+    content = read_toml(path)
     _check_content(path, content)
     contenders = tuple(_contender(path, entry) for entry in content["method"])
     shown = [(row.title, row.labels_seen if content["kind"] == "quality" else "") for row in contenders]
@@ -185,6 +181,10 @@ def _contender(path: Path, entry: dict[str, Any]) -> Contender:
     _check_keys(path, "[[method]] ", entry, {"name", "title", "parameters", "labels"})
     if "name" not in entry:
         raise ParameterError(f"{path}: a [[method]] has no name.")
+    for key, kind in (("name", str), ("title", str), ("labels", str), ("parameters", dict)):
+        if not isinstance(entry.get(key, kind()), kind):
+            word = "text" if kind is str else "a table"
+            raise ParameterError(f"{path}: [[method]] {key} must be {word}; got {shown(entry[key])}.")
     name, method = entry["name"], registry().get(entry["name"])
     allowed = LABELS[method.supervision] if method else CHOICES["labels"]
     check_choice(str(path), f"labels of {name}", entry.get("labels", allowed[0]), allowed)
@@ -203,7 +203,7 @@ def _check_content(path: Path, content: dict[str, Any]) -> None:
     for key, value in content.items():
         fits, rule = RULES[key]
         if not fits(value):
-            raise ParameterError(f"{path}: {key} must be {rule}; got {value!r}.")
+            raise ParameterError(f"{path}: {key} must be {rule}; got {shown(value)}.")
     known = (*available(), BUNDLED)
     for key in ("datasets", "k"):
         unknown = [name for name in content.get(key, ()) if name not in known]
@@ -228,7 +228,7 @@ def _check_keys(path: Path, where: str, content: Mapping[str, Any], known: set[s
     for key in content:
         if key not in known:
             nearest = get_close_matches(key, sorted(known), n=1, cutoff=0.0)
-            raise ParameterError(f"{path}: {where}unknown key {key!r}. Did you mean {nearest[0]!r}?")
+            raise ParameterError(f"{path}: {where}unknown key {shown(key)}. Did you mean {nearest[0]!r}?")
 
 
 def _text(value: Any) -> bool:
@@ -253,12 +253,12 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "k_levels": (_list_of(lambda level: is_number(level) and 0 < level <= 1), "a list of shares of k, above 0 up to 1"),
     "n_clients": (lambda n: is_whole(n) and n >= 2, "a whole number of at least 2"),
     "partition": (_text, "text"),
-    "alpha": (lambda alpha: is_number(alpha) and alpha > 0, "a positive number"),
+    "alpha": (lambda alpha: is_number(alpha) and 0 < alpha < inf, "a positive number"),
     "split": (_text, "text"),
     "classifiers": (_list_of(_text), "a list of names"),
     "scaling": (_list_of(_text), 'a list of "scaled" and "raw"'),
     "classifier_labels": (_text, "text"),
-    "distances": (_list_of(lambda d: is_number(d) and d > 0), "a list of positive numbers, one per client"),
+    "distances": (_list_of(lambda d: is_number(d) and 0 < d < inf), "a list of positive numbers, one per client"),
     "page": (_text, "the path of a Markdown file"),
     "method": (_list_of(lambda method: isinstance(method, dict)), "tables [[method]]"),
 }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fedsieve.errors import DataError
+from fedsieve.reading import parse_json
 
 Record = dict[str, Any]
 
@@ -53,10 +54,10 @@ class Records:
         records: dict[str, Record] = {}
         for number, line in enumerate(content.split(b"\n")[:-1], start=1):  # what follows the last newline was cut
             try:
-                record = json.loads(line)
-                known = records.get(record["key"])
-            except (ValueError, KeyError, TypeError):
+                record = parse_json(line, {"key": str})
+            except DataError:
                 raise DataError(f"{self.path}, line {number}: is no record. Remove the line or the file.") from None
+            known = records.get(record["key"])
             records[record["key"]] = record if known is None else _united(known, record)
         return records
 

@@ -24,7 +24,9 @@ Message: TypeAlias = Request | Reply
 MAGIC = b"FSV2"
 LENGTH = struct.Struct("<I")
 DIGEST = hashlib.sha256().digest_size
-MAX_HEADER = 1 << 25  # bytes: names of a million features; JSON grows twentyfold when it is read
+MAX_HEADER = 1 << 25  # bytes: names of a million features
+MAX_ITEMS = 1 << 20  # names, fields and other values in a header
+MAX_OPENINGS = 100  # lists and objects in a header, hence also its depth: each takes far more memory than its brackets
 MAX_AXES = 3
 
 _MESSAGES: ChainMap[str, Any] = ChainMap(REQUESTS, REPLIES)
@@ -63,6 +65,7 @@ def decode(data: bytes, *, max_bytes: int | None = None) -> Message:
     (length,) = LENGTH.unpack(data[len(MAGIC) : start])
     if length > min(len(body) - start, MAX_HEADER):
         raise CodecError(f"the message's header claims {length} bytes; it is cut, or above {MAX_HEADER}.")
+    _check_size(bytes(body[start : start + length]))
     try:
         # As text: from bytes, json would guess at encodings that `encode` does not write.
         content = json.loads(str(body[start : start + length], "ascii"), object_pairs_hook=_once)
@@ -92,6 +95,17 @@ def _pack(message: Message) -> tuple[bytes, list[np.ndarray[Any, Any]]]:
 
     header = json.dumps(plain(message), separators=(",", ":"), allow_nan=False)
     return header.encode(), arrays
+
+
+def _check_size(header: bytes) -> None:
+    """Refuse a header that would grow when it is parsed, by its quotes and by what it has outside of its strings."""
+    unescaped = header.replace(rb"\\", b"").replace(rb"\"", b"")  # each quote left begins or ends a string
+    fits = unescaped.count(b'"') <= 2 * MAX_ITEMS
+    if fits:
+        outside = b"".join(unescaped.split(b'"')[::2])
+        fits = outside.count(b"[") + outside.count(b"{") <= MAX_OPENINGS and outside.count(b",") < MAX_ITEMS
+    if not fits:
+        raise CodecError(f"the message's header has above {MAX_OPENINGS} lists and objects or {MAX_ITEMS} values.")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
