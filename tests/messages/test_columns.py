@@ -44,7 +44,7 @@ IN_PARTS = sparse.csr_array((np.ones(3), np.array([1, 1, 0]), np.array([0, 2, 3]
     ids=["0/1", "another range", "0/2 in its range", "0/2", "dense", "an entry in parts"],
 )
 def test_only_a_sparse_0_1_table_with_unit_ranges_may_stay_sparse(X, high, stays):
-    relation = m.Relation(m.Columns(("a", "b"), (), "error"), m.Scaling(ZEROS, high), ONES, "distance")
+    relation = m.Relation(m.Columns(("a", "b"), (), "error"), m.Scaling(ZEROS, high, "declared"), ONES, "distance")
     rows = relation.rows(ArrayTable(("a", "b"), X))
     assert sparse.issparse(rows) == stays
     assert_array_equal(dense(rows), np.clip(dense(X) / high, 0, 1))

@@ -6,7 +6,7 @@ The examples are what the methods say when they run, so that a message that no m
 import ast
 import dataclasses
 from functools import cache, reduce
-from itertools import permutations
+from itertools import permutations, product
 from operator import add
 from pathlib import Path
 
@@ -28,17 +28,19 @@ REPLIES = [kind for kind in m.REPLIES.values() if kind.__module__.startswith("fe
 ADDED = [kind for kind in REPLIES if not kind.why_no_sum]
 NOT_ADDED = [kind for kind in (*REPLIES, m.Refusal) if kind.why_no_sum]
 SOURCES = Path(fedsieve.__file__).parent
+RANGES = ("federated", "robust")
 
 
 @cache
 def runs() -> list[tuple[Method, list[tuple[m.Request, dict[str, m.Reply]]]]]:
-    """Every method in every wire form, and what was said: each request with the replies by client."""
+    """Every method in every wire form, with exact and robust ranges: each request with the replies by client."""
     case, supervised = example(), supervised_example()
     narrow = {"screen": 2, "n_features_to_select": 1, "n_trees": 3, "n_bootstraps": 1}
+    graphs, with_labels = product(WIRES, RANGES), product(PLANS, RANGES)
     made = [
-        *((SSFMLFSMethod(case.features, wire=wire), labeled(case), sites(case)) for wire in WIRES),
-        (SieveMethod(case.features, **narrow), labeled(case), sites(case)),
-        *((supervised.plan(name), supervised.rows, supervised.sites) for name in PLANS),
+        *((SSFMLFSMethod(case.features, wire=wire, ranges=how), labeled(case), sites(case)) for wire, how in graphs),
+        *((SieveMethod(case.features, ranges=how, **narrow), labeled(case), sites(case)) for how in RANGES),
+        *((supervised.plan(name, ranges=how), supervised.rows, supervised.sites) for name, how in with_labels),
     ]
     return [(method, _said(method, *parties)) for method, *parties in made]
 

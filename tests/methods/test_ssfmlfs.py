@@ -45,7 +45,7 @@ FEATURES = ("a", "b", "c")
         ({"constant": "x"}, "constant must be one of"),
         ({"on_bad_client": "x"}, "on_bad_client must be one of 'raise', 'drop'"),
         ({"nominal": ("z",)}, "nominal names no such feature: 'z'"),
-        ({"ranges": "global"}, "ranges must be 'federated', 'local' or"),
+        ({"ranges": "global"}, "ranges must be 'federated', 'robust', 'local' or"),
         ({"ranges": {"a": (0, 1)}}, "ranges declares no range for 'b', 'c'"),
         ({"ranges": {"a": (0, 1), "b": (1, 0), "c": (0, 1)}}, r"ranges\['b'\] must be finite with low <= high"),
         ({"ranges": {"a": (0, 1), "b": (0, np.inf), "c": (0, 1)}}, r"ranges\['b'\] must be finite"),

@@ -20,6 +20,16 @@ SHARED = [
     ({"missing": "unrelated"}, "missing must be one of 'error'; got 'unrelated'."),
     ({"features": ()}, "needs at least one feature; got none."),
     ({"n_features_to_select": 4}, "n_features_to_select must be a whole number in [1, n_features=3]; got 4."),
+    ({"ranges": "local"}, "ranges must be 'federated', 'robust' or {name: (low, high)}; got 'local'."),
+    ({"ranges": {"a": (0, 1), "b": (0, 1)}}, "ranges declares no range for 'c'. Declare all features."),
+    (
+        {"ranges": dict.fromkeys(FEATURES, (1, 0))},
+        "ranges['a'] must be finite with low <= high; got (1.0, 0.0).",
+    ),
+    ({"bounds": {"a": (0, 1)}}, "bounds are for ranges='robust'; got ranges='federated'."),
+    ({"ranges": "robust", "bounds": {"q": (0, 1)}}, "bounds name no such feature: 'q'."),
+    ({"ranges": "robust", "bounds": {"a": (1, 1)}}, "bounds['a'] must be finite with low < high; got (1.0, 1.0)."),
+    ({"ranges": "robust", "bounds": {"a": 7}}, "bounds['a'] must be (low, high); got 7."),
     ({"on_bad_client": "forgive"}, "on_bad_client must be one of 'raise', 'drop'; got 'forgive'."),
     ({"max_message_bytes": 0}, "max_message_bytes must be a whole number of at least 1; got 0."),
 ]
@@ -51,7 +61,7 @@ def test_a_parameter_outside_its_rule_is_named(method, wrong, said):
     assert str(refused.value) == f"{method.name}: {said}"
 
 
-@pytest.mark.parametrize("wrong", [{"lam": 1.0}, {"n_bins": 3, "alpha": 0.1}, {"ranges": "local"}])
+@pytest.mark.parametrize("wrong", [{"lam": 1.0}, {"n_bins": 3, "alpha": 0.1}])
 def test_a_parameter_of_another_method_is_none_of_its_own(wrong):
     for method in (FMLFSMethod, FedCMFSMethod):
         with pytest.raises(TypeError, match="unexpected keyword"):

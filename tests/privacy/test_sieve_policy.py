@@ -1,5 +1,7 @@
 """What a site agreed to when it agreed to Sieve, what it is told of that, and what it refuses, whoever asks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,13 +10,14 @@ from hypothesis import strategies as st
 from fedsieve import messages as m
 from fedsieve.errors import ProtocolError
 from fedsieve.methods import SieveMethod
-from fedsieve.privacy import LIBRARY, SITE, SiteRules, what_leaves
+from fedsieve.privacy import LIBRARY, SITE, SiteRules, what_leaves, why_forbidden
 from fedsieve.protocol import SERVER
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
 from message_examples import examples_of
+from policies import LENIENT
 from sieve_cases import partitions, sieve_cases, sieve_example, thirds
 
 FEATURES = ("f0", "f1", "f2", "f3")
@@ -28,11 +31,11 @@ PLANS = {
     "groups": (SieveMethod(FEATURES, groups=(("f0", "f3"),)), NARROW),
 }
 plans = pytest.mark.parametrize(("plan", "agreed"), PLANS.values(), ids=PLANS)
-policies = pytest.mark.parametrize("policy", [LIBRARY, SITE], ids=["library", "site"])
+policies = pytest.mark.parametrize("policy", [LIBRARY, LENIENT], ids=["library", "lenient site"])
 
 
-def rules(plan, policy=SITE):
-    return SiteRules(plan, policy, lambda _kind, _digest, _most: True)
+def rules(plan, policy=LENIENT):
+    return SiteRules(plan, policy)
 
 
 def requests(plan, features=None, nominal=None, missing="error"):
@@ -50,9 +53,9 @@ def requests(plan, features=None, nominal=None, missing="error"):
     return {**others, **{type(request): request for request in own}}
 
 
-def refused(plan, request, policy=SITE):
+def refused(plan, request, policy=LENIENT):
     with pytest.raises(ProtocolError) as told:
-        rules(plan, policy).check_request(request, "digest")
+        rules(plan, policy).check_request(request)
     return str(told.value)
 
 
@@ -63,7 +66,7 @@ def test_exactly_the_kinds_of_request_that_were_agreed_on_are_answered(plan, agr
     names = ", ".join(kind.__name__ for kind in agreed)
     for kind, request in requests(plan, FEATURES[: plan.n_compared]).items():
         if kind in agreed:
-            rules(plan, policy).check_request(request, "digest")
+            rules(plan, policy).check_request(request)
         else:
             said = f"was asked {kind.__name__}, which was not agreed on; agreed: {names}."
             assert refused(plan, request, policy) == said
@@ -103,7 +106,7 @@ OTHERWISE = "was asked to read its columns in another way than agreed (nominal, 
 )
 def test_other_columns_or_another_way_to_read_them_are_refused_in_every_kind(plan, agreed, changes, said):
     for kind in agreed:
-        for policy in (LIBRARY, SITE):
+        for policy in (LIBRARY, LENIENT):
             assert refused(plan, requests(plan, **changes)[kind], policy) == said
 
 
@@ -117,32 +120,54 @@ def test_codes_are_not_read_as_numbers():
 def test_a_part_of_the_columns_may_be_asked_for(plan, agreed):
     """The most relevant of a wide table are."""
     for kind in agreed:
-        rules(plan).check_request(requests(plan, features=("f2", "f0"))[kind], "digest")
+        rules(plan).check_request(requests(plan, features=("f2", "f0"))[kind])
 
 
 def test_covariances_in_each_site_s_own_ranges_were_not_agreed_on():
     plan, _ = PLANS["numbers"]
-    own = m.AskCovariances(plan.columns, m.Scaling(None, None))
-    assert refused(plan, own) == "was asked to scale its columns by other ranges than agreed."
+    for kind in ("federated", "local", "robust"):
+        own = m.AskCovariances(plan.columns, m.Scaling(None, None, kind))
+        said = (
+            "was asked to scale its columns by other ranges than agreed: {!r} ones, or not as declared; agreed: {!r}."
+        )
+        assert refused(plan, own) == said.format(kind, "federated")
 
 
-def answered(plan, request, n_rows, policy):
-    """What leaves a site of so many rows, all its values being 0 or 1."""
+def answered(plan, asked, n_rows, policy):
+    """What leaves a site of so many rows, all its values being 0 or 1, when it is asked these in turn."""
     X = np.random.default_rng(0).integers(0, 2, (n_rows, len(FEATURES))).astype(float)
     endpoint = Endpoint.of_table(ArrayTable(FEATURES, X), plan, policy, Bare(), TransientState())
-    return decode(endpoint.answer(encode(request)))
+    return [decode(endpoint.answer(encode(request))) for request in asked]
+
+
+FEW = (
+    "has 9 rows; its rules ask for {} (min_rows): sums of few rows hide little. "
+    "Wait for more rows, or lower min_rows in the agreement and in policy.toml."
+)
 
 
 @plans
 def test_a_site_of_too_few_rows_answers_nothing(plan, agreed):
+    asked = [requests(plan, FEATURES[: plan.n_compared])[kind] for kind in agreed]
+    least_10 = replace(LENIENT, min_rows=10)
+    for policy, least in ((least_10, 10), (SITE, 50)):
+        for reply in answered(plan, asked, 9, policy):
+            assert (type(reply), reply.reason) == (m.Refusal, FEW.format(least))
+    for n_rows, policy in ((10, least_10), (9, LIBRARY)):
+        replies = answered(plan, asked, n_rows, policy)
+        assert [(type(reply), reply.n_rows) for reply in replies] == [(kind.reply, n_rows) for kind in agreed]
+
+
+@plans
+def test_exact_ranges_need_the_permission_of_the_site(plan, agreed):
+    """Robust ones do not, and ask for histograms instead."""
+    assert "its policy does not allow that (allow_exact_ranges = false)" in why_forbidden(plan, SITE)
     for kind in agreed:
         request = requests(plan, FEATURES[: plan.n_compared])[kind]
-        reply = answered(plan, request, 9, SITE)
-        assert isinstance(reply, m.Refusal)
-        assert reply.reason == "has 9 rows, the agreement asks for 10 (min_rows): sums of few rows hide little."
-        for n_rows, policy in ((10, SITE), (9, LIBRARY)):
-            reply = answered(plan, request, n_rows, policy)
-            assert (type(reply), reply.n_rows) == (kind.reply, n_rows)
+        assert refused(plan, request, SITE) == why_forbidden(plan, SITE)
+    robust = replace(plan, ranges="robust")
+    assert why_forbidden(robust, SITE) == ""
+    assert [terms.request for terms in robust.terms()] == [m.AskHistograms, *agreed[1:]]
 
 
 @settings(max_examples=30)
@@ -152,10 +177,11 @@ def test_all_that_an_honest_server_asks_is_within_the_agreement(data, parameters
     plan, asked = case.plan(**parameters), []
 
     def watch(ask):
-        rules(plan).check_request(ask.request, "digest")
+        rules(plan).check_request(ask.request)
         asked.append(type(ask.request))
 
-    in_process.select(plan, case.rows, case.sites(data.draw(partitions(case.others))), watch=watch)
+    sites = case.sites(data.draw(partitions(case.others)))
+    in_process.select(plan, case.rows, sites, watch=watch, policy=LENIENT)
     assert asked[0] is m.AskRanges
     assert asked[-1] is m.AskCovariances
 
@@ -190,7 +216,7 @@ def test_of_numbers_that_can_be_compared_two_messages_leave_a_site():
     sent, told = left(case)
     assert sent == list(told) == ["Ranges", "Covariances"]
     assert told["Ranges"] == (
-        "smallest and largest value of 4 columns: two values of each column, those of extreme rows"
+        "the smallest and the largest value of 4 columns, exactly: two values of each, those of extreme rows"
     )
     assert told["Covariances"] == (
         "the number of rows, means of 4 columns and sums of products of each two: averages, spreads and correlations"
@@ -201,6 +227,6 @@ def test_covariances_of_more_columns_than_are_compared_are_refused():
     plan = SieveMethod(FEATURES, n_features_to_select=1, screen=3)
     too_many = requests(plan)[m.AskCovariances]
     assert refused(plan, too_many) == ("was asked for covariances of 4 columns; agreed: at most 3 (screen).")
-    rules(plan).check_request(requests(plan, FEATURES[1:])[m.AskCovariances], "digest")
+    rules(plan).check_request(requests(plan, FEATURES[1:])[m.AskCovariances])
     whole = SieveMethod(FEATURES, n_features_to_select=1, screen=3, groups=(FEATURES,))
-    rules(whole).check_request(too_many, "digest")
+    rules(whole).check_request(too_many)

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from fedsieve import messages as m
 from fedsieve.errors import ProtocolError
 from fedsieve.methods import SSFMLFSMethod
-from fedsieve.privacy import SITE, SiteRules, what_leaves
+from fedsieve.methods.ranges import declared_scaling
+from fedsieve.privacy import SiteRules, what_leaves
 from fedsieve.protocol import SERVER, Client
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
+from policies import LENIENT
 from protocol.federation import WIRES, drive, example, labeled, sites
 from strategies import federations
 
@@ -23,15 +25,15 @@ GRAPH = {"matrices": m.AskRelations, "statistics": m.AskPairSums, "vectors": m.A
 
 
 class Rules(SiteRules):
-    """The rules of a site that was never asked before."""
+    """The rules of a site that has none of its own but one."""
 
     def __init__(self, plan, min_rows=2):
-        super().__init__(plan, dataclasses.replace(SITE, min_rows=min_rows), lambda _kind, _digest, _most: True)
+        super().__init__(plan, dataclasses.replace(LENIENT, min_rows=min_rows))
         self.plan = plan
         self.kinds = tuple(terms.request for terms in plan.terms())
 
     def check(self, request):
-        self.check_request(request, "digest")
+        self.check_request(request)
 
 
 def requests(plan: SSFMLFSMethod, **changes) -> dict[type, m.Request]:
@@ -39,8 +41,8 @@ def requests(plan: SSFMLFSMethod, **changes) -> dict[type, m.Request]:
     kind, scaling = changes.pop("kind", plan.relation), changes.pop("scaling", None)
     columns = dataclasses.replace(m.Columns(plan.features, plan.nominal, plan.missing), **changes)
     d = len(columns.features)
-    edges = {"federated": (np.zeros(d), np.ones(d)), "local": (None, None)}
-    scaling = scaling or plan.declared_scaling or m.Scaling(*edges[str(plan.ranges)])
+    ends = {"federated": (np.zeros(d), np.ones(d)), "local": (None, None)}
+    scaling = scaling or declared_scaling(plan) or m.Scaling(*ends[str(plan.ranges)], str(plan.ranges))
     relation = m.Relation(columns, scaling, np.full(d, 0.1), kind)
     found = [m.AskRanges(columns), m.AskMoments(columns, scaling), m.AskRelations(relation), m.AskPairSums(relation)]
     return {type(request): request for request in [*found, m.AskProducts(relation, np.ones(d))]}
@@ -96,10 +98,11 @@ def test_codes_may_not_be_read_as_amounts():
 
 
 OTHER_SCALINGS = {
-    "narrower": m.Scaling(np.full(3, -9.0), np.full(3, 1.0)),
-    "none": m.Scaling(None, None),
-    "half": m.Scaling(None, np.full(3, 9.0)),
-    "of fewer features": m.Scaling(np.full(2, -9.0), np.full(2, 9.0)),
+    "narrower": m.Scaling(np.full(3, -9.0), np.full(3, 1.0), "declared"),
+    "none": m.Scaling(None, None, "declared"),
+    "half": m.Scaling(None, np.full(3, 9.0), "declared"),
+    "of fewer features": m.Scaling(np.full(2, -9.0), np.full(2, 9.0), "declared"),
+    "not called declared": m.Scaling(np.full(3, -9.0), np.full(3, 9.0)),
 }
 
 
@@ -118,18 +121,24 @@ def test_a_scaling_where_each_site_should_use_its_own_is_refused(low):
     policy = Rules(SSFMLFSMethod(FEATURES, ranges="local"))
     for kind in policy.kinds:
         with pytest.raises(ProtocolError, match="to scale its columns by other ranges than agreed"):
-            policy.check(requests(policy.plan, scaling=m.Scaling(low, np.ones(3)))[kind])
+            policy.check(requests(policy.plan, scaling=m.Scaling(low, np.ones(3), "local"))[kind])
 
 
-def test_federated_ranges_that_clip_a_sites_values_are_the_servers_invention():
-    policy = Rules(SSFMLFSMethod(FEATURES))
-    counts = (np.full(3, 10), np.zeros(3), np.zeros(3))
-    request = requests(policy.plan)[m.AskMoments]
-    policy.check_reply(request, m.Moments(10, FEATURES, *counts, 0))
-    with pytest.raises(ProtocolError, match="was sent ranges that do not hold its own values"):
-        policy.check_reply(request, m.Moments(10, FEATURES, *counts, 1))
-    declared = Rules(SSFMLFSMethod(FEATURES, ranges=SETTINGS["declared"]))
-    declared.check_reply(request, m.Moments(10, FEATURES, *counts, 1))
+@pytest.mark.parametrize("wire", WIRES)
+def test_federated_ranges_that_clip_a_sites_values_are_the_servers_invention(wire):
+    """Exact ranges hold the values of all; declared ones clip, and how often is told."""
+    X = np.linspace(0, 1, 30).reshape(10, 3)
+    table, ends = ArrayTable(FEATURES, X), (X.min(axis=0), X.max(axis=0))
+    inside = X.max(axis=0) - np.array([0, 1e-9, 0])
+    for kind in (m.AskMoments, GRAPH[wire]):
+        plan = SSFMLFSMethod(FEATURES, wire=wire)
+        assert Client(table).answer(requests(plan, scaling=m.Scaling(*ends))[kind]).n_rows == 10
+        reply = Client(table).answer(requests(plan, scaling=m.Scaling(ends[0], inside))[kind])
+        assert "was sent ranges that do not hold its own values" in reply.reason
+        reply = Client(table).answer(requests(plan, scaling=m.Scaling(ends[0], inside, "declared"))[kind])
+        assert type(reply) is kind.reply
+    declared = m.AskMoments(plan.columns, m.Scaling(ends[0], inside, "declared"))
+    assert declared.answer(table).n_clipped == 1
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -149,7 +158,7 @@ def test_a_site_of_too_few_rows_answers_nothing(wire):
     for kind in policy.kinds:
         request = requests(policy.plan, scaling=m.Scaling(X.min(axis=0), X.max(axis=0)))[kind]
         policy.check_reply(request, Client(ArrayTable(FEATURES, X)).answer(request))
-        with pytest.raises(ProtocolError, match=r"has 9 rows, the agreement asks for 10 \(min_rows\)"):
+        with pytest.raises(ProtocolError, match=r"^has 9 rows; its rules ask for 10 \(min_rows\): "):
             policy.check_reply(request, Client(ArrayTable(FEATURES, X[:9])).answer(request))
 
 
@@ -167,7 +176,7 @@ def test_all_that_an_honest_server_asks_is_within_the_agreement(case, wire, rang
         missing=data.draw(st.sampled_from(["error", "unrelated"])),
     )
     policy = Rules(plan, min_rows=2)
-    in_process.select(plan, labeled(case), sites(case), watch=lambda ask: policy.check(ask.request))
+    in_process.select(plan, labeled(case), sites(case), watch=lambda ask: policy.check(ask.request), policy=LENIENT)
 
 
 def test_constant_features_are_left_out_of_the_graph_and_that_is_within_the_agreement():

@@ -178,7 +178,7 @@ def test_what_cannot_be_used_is_refused_and_named(case, change, message):
         ({"n_neighbors": 12}, "n_neighbors must be below the number of labeled rows, 12; got 12"),
         ({"nominal": [9]}, r"nominal=\[9\] has an index beyond the 5 features"),
         ({"lam": 7}, r"lam must be in \[0\.4, 2\]; got 7"),
-        ({"ranges": 5}, "ranges must be 'federated', 'local' or .*; got 5"),
+        ({"ranges": 5}, "ranges must be 'federated', 'robust', 'local' or .*; got 5"),
         ({"ranges": dict.fromkeys(NAMES, 3)}, r"ranges\['age'\] must be \(low, high\); got 3"),
     ],
 )

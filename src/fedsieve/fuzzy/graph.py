@@ -82,12 +82,10 @@ def pagerank_steps(
         raise DataError(f"PageRank: one weight per vertex; got {W.shape} weights for {deg.shape} vertices.")
     if not 0 <= damping < 1:
         raise ParameterError(f"PageRank: damping must be in [0, 1); got {damping}.")
-    connected = deg > 0
-    per_edge = np.divide(1.0, deg, out=np.zeros_like(deg), where=connected)
-    scores, residual = W.copy(), np.inf
+    scores, residual, share = W.copy(), np.inf, per_edge(deg)
     for iteration in range(1, max_iter + 1):
-        inflow = yield scores * per_edge
-        updated = (1 - damping) * W + damping * np.where(connected, inflow, 0.0)
+        inflow = yield scores * share
+        updated = updated_scores(W, deg, damping, inflow)
         size = float(np.abs(updated).sum())
         residual = float(np.abs(updated - scores).sum()) / size if size else 0.0
         scores = updated
@@ -97,6 +95,18 @@ def pagerank_steps(
         f"PageRank: relative change {residual:.2g} after {max_iter} iterations, above tol={tol:g}. "
         "Raise max_iter or tol."
     )
+
+
+def per_edge(degrees: Float) -> Float:
+    """1 / deg; 0 for a vertex without edges."""
+    share: Float = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    return share
+
+
+def updated_scores(weights: Float, degrees: Float, damping: float, inflow: Float) -> Float:
+    """One iteration of Equation 13, from D times the scores per edge."""
+    scores: Float = (1 - damping) * weights + damping * np.where(degrees > 0, inflow, 0.0)
+    return scores
 
 
 def _square(owner: str, matrix: ArrayLike) -> Float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedsieve.kernels.compiled import n_compiled, warm_up
+    from fedsieve.kernels.copies import near_copies
     from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
     from fedsieve.kernels.sums import distance_product, pair_sums, pair_sums_of_relations
     from fedsieve.kernels.threads import thread_count
@@ -19,6 +20,7 @@ __all__ = [
     "different_rows",
     "distance_product",
     "n_compiled",
+    "near_copies",
     "pair_sums",
     "pair_sums_of_relations",
     "relevance",
@@ -35,6 +37,7 @@ _HOMES = {
     "different_rows": "dependency",
     "distance_product": "sums",
     "n_compiled": "compiled",
+    "near_copies": "copies",
     "pair_sums": "sums",
     "pair_sums_of_relations": "sums",
     "relevance": "dependency",

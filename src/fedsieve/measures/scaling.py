@@ -19,6 +19,14 @@ def unit_scaled(X: Float) -> Float:
     return scaled
 
 
+def column_means(table: Float) -> Float:
+    """The mean of each column; of a constant one exactly its value, so that its deviations are exactly 0."""
+    if not len(table):
+        return np.zeros(table.shape[1])
+    mean: Float = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
+    return mean
+
+
 def equal_width_bins(X: Float, n_bins: int) -> Int:
     """Each column cut into `n_bins` intervals of [min, max]; a value on an edge lies above it; 0/1 columns stay.
 

@@ -5,7 +5,7 @@ two replies add up, the rules that every honest reply obeys, and what it reveals
 consent and the docs read the registry and know no message by name.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar, Protocol, Self
@@ -42,6 +42,10 @@ class Reply:
     def __init_subclass__(cls) -> None:
         declare(cls, REPLIES)
 
+    def deviation_by_column(self) -> Float | None:
+        """How far the values of each column deviate from their mean, where the reply tells it."""
+        return None
+
     def __add__(self, other: Self) -> Self:
         raise ProtocolError(f"{type(self).__name__} of several sites cannot be added up: {self.why_no_sum}")
 
@@ -62,6 +66,7 @@ class Known:
     n_rows: int | None = None  # from the client's first reply on
     earlier: Mapping[type["Request"], tuple[Any, Any]] = field(default_factory=dict)  # the last of each remembered kind
     max_sites: int = 1  # behind this client, which may be an edge server
+    max_rows: int | None = None  # that each of these sites may claim
 
 
 class Request:
@@ -74,7 +79,8 @@ class Request:
     """Whether later replies of a client are checked against its reply to this."""
 
     def __init_subclass__(cls) -> None:
-        declare(cls, REQUESTS)
+        if hasattr(cls, "reply"):  # else several requests share it
+            declare(cls, REQUESTS)
 
     def answer(self, table: Table) -> Reply:
         """What a site replies; raises an error for people to read where its rows do not allow it."""
@@ -83,6 +89,23 @@ class Request:
     def answer_in_run(self, table: Table, memory: Memory) -> Reply:  # noqa: ARG002 (most remember nothing)
         """The same within a run, for a request that needs what the site remembers of it."""
         return self.answer(table)
+
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that it asks about, labels last."""
+        columns: Columns = self.columns  # type: ignore[attr-defined] # a field of nearly all
+        return (*columns.features, *getattr(self, "labels", ()))
+
+    def pins(self) -> Mapping[str, Any]:
+        """What must be the same in all requests of a run that tell it: plain values, by what they are in words."""
+        return {}
+
+    def clips(self) -> Mapping[str, tuple[float, float]]:
+        """The ranges beyond which it counts values as the nearest end, by column."""
+        return {}
+
+    def rests_on(self) -> Iterable[str]:
+        """What an earlier request of the run must have pinned, since this one does not show where it comes from."""
+        return ()
 
     def complaints(self, reply: Any, known: Known) -> Iterator[str]:
         """The rules that the reply breaks by itself, in words that follow the client's name."""
@@ -107,6 +130,25 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
+class SiteView:
+    """What a site that guards itself looks at before it answers: its rows, if it has any, and what it remembers."""
+
+    table: Table | None  # None at an edge server, whose sites look for themselves
+    seen: Table | None  # as the request sees it: more may be held back of values that it clips
+    memory: Memory
+    rows_per_column: int  # that second moments of one site need; 0: any
+
+    def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
+        """Raise `ProtocolError` where so many columns would be told of too few rows."""
+        needed = self.rows_per_column * n_columns
+        if self.table is not None and self.table.n_rows < needed:
+            raise ProtocolError(
+                f"has {self.table.n_rows} rows; {what} of {n_columns} columns need {needed} at one site "
+                f"(rows_per_column = {self.rows_per_column}), or they could give rows away. {way_out}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
 class Terms:
     """What a site agrees to about one kind of request: its columns, limits of the message's own, and what it reveals.
 
@@ -114,13 +156,32 @@ class Terms:
     """
 
     request: ClassVar[type[Request]]
-    max_different: ClassVar[int | None] = None  # how many unlike requests a site answers while it has joined
+    permission: ClassVar[str] = ""  # the rule of a site's policy that must allow it
+    lasting: ClassVar[bool] = False  # whether its pins hold for all runs under one agreement
 
     columns: Columns
+
+    @property
+    def most(self) -> int:
+        """How many unlike requests of this kind a run makes at most."""
+        return 1
+
+    @property
+    def optional(self) -> bool:
+        """Whether a run can do without it."""
+        return False
 
     def check(self, request: Any) -> None:
         """Raise `ProtocolError` where the request asks for more, or for something else."""
         self.check_columns(request.columns)
+
+    @property
+    def why_unchecked(self) -> str:
+        """Why a site that guards itself cannot check such requests, and so answers none; empty where it can."""
+        return ""
+
+    def check_site(self, request: Any, site: SiteView) -> None:
+        """Raise `ProtocolError` where a site that guards itself would tell too much."""
 
     def check_reply(self, reply: Any) -> None:
         """Raise `ProtocolError` where the reply would tell what nobody agreed to."""
@@ -137,7 +198,7 @@ class Terms:
             raise ProtocolError(f"was asked for columns that were not agreed on: {listed(others)}.")
         if len(set(columns.features)) < len(columns.features):
             raise ProtocolError("was asked for a column twice, which no honest server does.")
-        nominal = {name for name in columns.features if name in self.columns.nominal}
+        nominal = set(columns.features).intersection(self.columns.nominal)
         if columns.missing != self.columns.missing or set(columns.nominal) != nominal:
             raise ProtocolError("was asked to read its columns in another way than agreed (nominal, missing).")
 
@@ -157,7 +218,8 @@ MAX_VIA = 16  # columns through which triangles are checked, evenly spread: enou
 def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "features") -> Iterator[str]:
     """A reply is about the columns that were asked for, in their order."""
     if answered != asked:
-        absent = [name for name in asked if name not in answered]
+        present = set(answered)
+        absent = [name for name in asked if name not in present]
         detail = f"missing: {listed(absent)}" if absent else "others, or in another order"
         yield (
             f"answered for {len(answered)} {what}, the plan has {len(asked)} ({detail}). "
@@ -166,11 +228,17 @@ def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "f
 
 
 def rows_rule(n_rows: int, known: Known) -> Iterator[str]:
-    """A number of rows, two at least, and the same throughout a run."""
+    """A number of rows, two at least, no more than agreed, and the same throughout a run."""
     if type(n_rows) is not int or n_rows >= MAX_ROWS:
         yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {MAX_ROWS}."
     if n_rows < 2:
         yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
+    if known.max_rows is not None and n_rows > known.max_rows * known.max_sites:
+        sites = f" for each of {known.max_sites} sites" if known.max_sites > 1 else ""
+        yield (
+            f"claims {n_rows} rows, more than the agreed {known.max_rows}{sites} (max_rows). It takes part with fewer "
+            "rows, or all parties agree on a larger max_rows."
+        )
     if known.n_rows is not None and n_rows != known.n_rows:
         yield f"answered for {n_rows} rows, before for {known.n_rows}. Its data changed during the run."
 

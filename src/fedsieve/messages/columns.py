@@ -8,6 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError, listed
+from fedsieve.measures.binning import MAX_EDGES, robust_range
 from fedsieve.tables import LARGEST, Table, dense
 
 PARTS: dict[str, type] = {}
@@ -38,7 +39,8 @@ class Columns(Part):
     @property
     def nominal_mask(self) -> Bool:
         """Which of them hold codes."""
-        return np.isin(self.features, self.nominal)
+        nominal = set(self.nominal)  # numpy would make room for the longest name in every place
+        return np.array([name in nominal for name in self.features], dtype=bool)
 
     def only(self, names: Iterable[str]) -> "Columns":
         """Some of them, in the order given."""
@@ -47,15 +49,90 @@ class Columns(Part):
 
 
 @dataclass(frozen=True, eq=False)
+class Bins(Part):
+    """Bins of several columns: all edges one after the other, and how many each column has.
+
+    Below a column's first edge and from its last one on lie open bins, so that it has one bin more than edges.
+    """
+
+    edges: Float
+    n_edges: Int
+
+    @classmethod
+    def of(cls, edges: Iterable[Float]) -> "Bins":
+        """From the edges of each column."""
+        parts = list(edges)
+        return cls(np.concatenate([np.zeros(0), *parts]), np.array([len(part) for part in parts], dtype=np.int64))
+
+    def by_column(self) -> list[Float]:
+        """The edges of each column."""
+        return np.split(self.edges, np.cumsum(self.n_edges)[:-1])
+
+    def split(self, counts: Int) -> list[Int]:
+        """The counts of each column's bins."""
+        return np.split(counts, np.cumsum(self.n_edges + 1)[:-1])
+
+    def check(self, n_columns: int) -> None:
+        """Raise `ProtocolError` for what are no bins of so many columns."""
+        shapes = self.edges.ndim == 1 and self.n_edges.shape == (n_columns,)
+        if not shapes or np.any(self.n_edges < 2) or int(self.n_edges.sum()) != len(self.edges):
+            raise ProtocolError(f"was sent bins that do not fit its {n_columns} columns.")
+        if np.any(self.n_edges > MAX_EDGES):
+            raise ProtocolError(f"was sent more than {MAX_EDGES} edges of bins for one column.")
+        ordered = np.diff(self.edges) > 0
+        ordered[np.cumsum(self.n_edges)[:-1] - 1] = True  # from one column to the next
+        if not np.all(np.abs(self.edges) <= LARGEST) or not ordered.all():
+            raise ProtocolError("was sent edges of bins that do not rise, or are no finite numbers.")
+
+
+def bin_pins(columns: Columns, bins: Bins) -> dict[str, Any]:
+    """The bins of each column."""
+    return {f"bins of {name!r}": edges.tolist() for name, edges in zip(columns.features, bins.by_column(), strict=True)}
+
+
+FEDERATED, ROBUST, DECLARED, LOCAL = "federated", "robust", "declared", "local"
+
+
+@dataclass(frozen=True, eq=False)
 class Scaling(Part):
-    """The range that becomes [0, 1], per feature; `None` where each site uses its own."""
+    """The range that becomes [0, 1], per feature; `None` where each site uses its own.
+
+    `kind` says where ranges come from. Federated ones are the exact extremes of all sites and hold every value; robust
+    and declared ones may not, and values beyond are clipped. Robust ranges follow from `bins` and the `counts` of all
+    sites' values in them, which travel with the first request that uses them.
+    """
 
     low: Float | None
     high: Float | None
+    kind: str = FEDERATED
+    bins: Bins | None = None
+    counts: Int | None = None
+
+    @classmethod
+    def robust(cls, bins: Bins, counts: Int) -> "Scaling":
+        """The ranges that follow from how often values fall into each bin."""
+        columns = zip(bins.by_column(), bins.split(counts), strict=True)
+        ends = np.array([robust_range(edges, part) for edges, part in columns]).reshape(-1, 2)
+        return cls(ends[:, 0], ends[:, 1], ROBUST, bins, counts)
+
+    @property
+    def clips(self) -> bool:
+        """Whether values may lie outside, and then count as the nearest end."""
+        return self.kind in (ROBUST, DECLARED)
 
     def only(self, chosen: Bool | np.ndarray) -> "Scaling":
         """That of some features, given as mask or indices."""
-        return Scaling(*(None if edge is None else edge[chosen] for edge in (self.low, self.high)))
+        low, high = (None if edge is None else edge[chosen] for edge in (self.low, self.high))
+        if self.bins is None or self.counts is None:
+            return Scaling(low, high, self.kind)
+        place = np.arange(len(self.bins.n_edges))[chosen]
+        edges, counts = self.bins.by_column(), self.bins.split(self.counts)
+        some = np.concatenate([np.zeros(0, np.int64), *(counts[i] for i in place)])
+        return Scaling(low, high, self.kind, Bins.of(edges[i] for i in place), some)
+
+    def told(self) -> "Scaling":
+        """The same for whoever was shown before where it comes from."""
+        return Scaling(self.low, self.high, self.kind)
 
 
 def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]:
@@ -78,17 +155,19 @@ def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]
     return (inside - low) / width, int(outside.sum())
 
 
-def check_ranges_hold(low: Float, high: Float, own_low: Float, own_high: Float) -> None:
+def check_ranges_hold(low: Float, high: Float, own_low: Float, own_high: Float, where: Bool | bool = True) -> None:
     """Refuse ranges that do not hold a site's own values: with edges of its choice a server could count values."""
     if low.shape != own_low.shape or high.shape != own_high.shape:
         raise ProtocolError(f"was sent {low.size} and {high.size} ends of ranges for {len(own_low)} columns.")
-    if not np.all((low >= -LARGEST) & (low <= own_low) & (own_high <= high) & (high <= LARGEST)):
+    holds = (low >= -LARGEST) & (low <= own_low) & (own_high <= high) & (high <= LARGEST)
+    if not np.all(holds | ~np.asarray(where)):
         raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
 
 
 def check_labels_present(table: Table, labels: tuple[str, ...]) -> None:
     """Refuse to be asked for labels that a site does not hold."""
-    absent = [name for name in labels if name not in table.names]
+    known = set(table.names)
+    absent = [name for name in labels if name not in known]
     if absent:
         raise DataError(f"no label {listed(absent)} here. This method needs sites that hold labels.")
 
@@ -107,6 +186,48 @@ def square(upper: Float, n: int, first: int = 0) -> Float:
     full[rows, columns] = upper
     full[columns, rows] = upper
     return full
+
+
+@dataclass(frozen=True, eq=False)
+class Centered:
+    """Rows of z = unit u + offset, in units of the run's ranges and from their middle; u is at most 1 in size."""
+
+    u: Float
+    unit: Float
+    offset: Float
+
+    def with_labels(self, labels: Float) -> "Centered":
+        """With 0/1 columns beside them, which count as they are."""
+        n = labels.shape[1]
+        unit, offset = np.append(self.unit, np.ones(n)), np.append(self.offset, np.zeros(n))
+        return Centered(np.hstack([self.u, labels]), unit, offset)
+
+    def sums(self) -> Float:
+        """Of each column."""
+        sums: Float = self.unit * self.u.sum(axis=0) + len(self.u) * self.offset
+        return sums
+
+    def squares(self) -> Float:
+        """The sums of each column's squares."""
+        moved = self.unit * self.u.sum(axis=0)
+        squares: Float = self.unit**2 * (self.u**2).sum(axis=0) + 2 * moved * self.offset + len(self.u) * self.offset**2
+        return squares
+
+    def products(self) -> Float:
+        """The sums of products of each two columns."""
+        between = (self.u.T @ self.u) * self.unit * self.unit[:, None]
+        mixed = np.outer(self.unit * self.u.sum(axis=0), self.offset)
+        products: Float = between + mixed + mixed.T + len(self.u) * np.outer(self.offset, self.offset)
+        return products
+
+    def products_with(self, weights: Float) -> Float:
+        """The sums of products of each column with weighted sums of all of them; the matrix of all exists nowhere."""
+        combined, constant = self.u @ (self.unit[:, None] * weights), self.offset @ weights
+        moved = self.unit * self.u.sum(axis=0)
+        between = self.unit[:, None] * (self.u.T @ combined)
+        mixed = np.outer(moved, constant) + np.outer(self.offset, combined.sum(axis=0))
+        products: Float = between + mixed + len(self.u) * np.outer(self.offset, constant)
+        return products
 
 
 MAX_CODES = 1000  # between the smallest and the largest code of a column
@@ -141,7 +262,7 @@ class Encoding:
         nominal = columns.nominal_mask
         names, owner, code = [], [], []
         for feature, name in enumerate(columns.features):
-            codes = _codes(name, float(low[feature]), float(high[feature])) if nominal[feature] else [None]
+            codes = codes_between(name, float(low[feature]), float(high[feature])) if nominal[feature] else [None]
             names += [name if value is None else f"{name}={value}" for value in codes]
             owner += [feature] * len(codes)
             code += [np.nan if value is None else float(value) for value in codes]
@@ -159,13 +280,26 @@ class Encoding:
         """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1."""
         return self._spread(scaled(X, self.low, self.high, self.nominal)[0])
 
-    def centered(self, X: Rows) -> Float:
-        """The same with numbers in [-1/2, 1/2]: taken from the middle of their range, which is the same at all sites.
+    def centered(self, X: Rows) -> "Centered":
+        """Rows as differences from a value of their own, and how these lie in the run's ranges.
 
-        The middle is taken away before the division: values far from 0 lose no digits.
+        Nothing is divided by a range before it is added up, and the own value is taken away in raw units: with ranges
+        of its choice, rounding or underflow would let a server sort rows into groups. The value next to the mean loses
+        no digits, wherever the column lies. A number beyond its range counts as the nearest end; a code is 0 or 1.
         """
         raw = dense(X)
-        return self._spread(np.where(self.nominal, raw, (raw - self._middle) / self._width))
+        spread = self._spread(np.where(self.nominal, raw, np.clip(raw, self.low, self.high)))
+        coded = ~np.isnan(self.code)
+        own = np.zeros(spread.shape[1])
+        if len(spread):
+            nearest = np.abs(spread - spread.mean(axis=0)).argmin(axis=0)
+            own = np.where(coded, 0.0, spread[nearest, np.arange(spread.shape[1])])
+        differences = spread - own
+        size = np.abs(differences).max(axis=0, initial=0.0)
+        width = np.where(coded, 1.0, self._width[self.owner])
+        offset = np.where(coded, 0.0, (own - self._middle[self.owner]) / width)
+        unit = np.divide(differences, size, out=np.zeros_like(differences), where=size > 0)
+        return Centered(unit, size / width, offset)
 
     @property
     def _middle(self) -> Float:
@@ -187,7 +321,8 @@ class Encoding:
         return np.where(np.isnan(self.code), spread, spread == self.code)
 
 
-def _codes(name: str, low: float, high: float) -> list[int]:
+def codes_between(name: str, low: float, high: float) -> list[int]:
+    """The codes of a nominal column, all whole numbers of its range."""
     if low != round(low) or high != round(high):
         raise _no_whole_number(name, low if low != round(low) else high)
     if high - low >= MAX_CODES or max(-low, high) > 2**53:  # beyond, floats do not tell all codes apart

@@ -16,8 +16,7 @@ from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    Request,
-    Terms,
+    SiteView,
     check_all_columns,
     finite_rule,
     most_spread,
@@ -27,6 +26,7 @@ from fedsieve.messages.base import (
     spread_in_range_rule,
 )
 from fedsieve.messages.columns import (
+    LOCAL,
     Columns,
     Encoding,
     Scaling,
@@ -36,9 +36,11 @@ from fedsieve.messages.columns import (
     square,
 )
 from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.tables import Table, checked_batches, dense
 
 NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
+NIL = 1e-100  # a covariance of columns in units of their ranges that may be left where a spread fell to 0
 ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of squares, per row: what is left of a constant's spread
 
 
@@ -71,6 +73,11 @@ class Covariances(Reply):
         products[constant], products[:, constant] = 0.0, 0.0
         return products
 
+    def deviation_by_column(self) -> Float:
+        """Of features and labels."""
+        deviation: Float = np.sqrt(np.diagonal(self.deviations()) / self.n_rows)
+        return deviation
+
     def raw_deviations(self) -> tuple[Float, Float]:
         """The same before constant columns are told from rounding, and how much of each spread may be rounding."""
         products = square(self.upper, len(self.sums))
@@ -79,7 +86,7 @@ class Covariances(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskCovariances(Request):
+class AskCovariances(ScaledRequest):
     """Server: sums and sums of products of the encoded columns. Reveals the federation's ranges to every client.
 
     Without ranges each site scales by its own: its reply is then good for correlations within the site, and for no sum.
@@ -98,18 +105,18 @@ class AskCovariances(Request):
         if self.own_ranges:
             encoding = Encoding.of(self.columns, ranges_of(table, self.columns).scaling)
         else:
-            encoding = encoding_that_holds(table, self.columns, self.scaling)
+            encoding = site_encoding(table, self.columns, self.scaling)
         n_features, n = len(self.columns.features), len(encoding.names) + len(self.labels)
         sums, products = np.zeros(n), np.zeros((n, n))
         for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing, n):
-            values = np.hstack([encoding.centered(batch[:, :n_features]), dense(batch[:, n_features:])])
-            sums += values.sum(axis=0)
-            products += values.T @ values
+            rows = encoding.centered(batch[:, :n_features]).with_labels(dense(batch[:, n_features:]))
+            sums += rows.sums()
+            products += rows.products()
         return Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
 
     def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""
-        encoding = self._encoding()
+        encoding = self.encoding()
         n_encoded, n = len(encoding.names), len(reply.features) + len(reply.labels)
         yield from names_rule(reply.features, encoding.names, "columns")
         yield from names_rule(reply.labels, self.labels, "labels")
@@ -135,7 +142,7 @@ class AskCovariances(Request):
         if np.any(np.abs(spread[labels] - reply.sums[labels] * (1 - mean[labels])) > 1e-6 * reply.n_rows):
             yield "sent spreads of labels that no 0/1 labels of these means have."
         length = np.sqrt(np.maximum(spread, 0.0) + 2 * room)
-        if np.any(np.abs(deviations) > np.outer(length, length) * (1 + SLACK)):
+        if np.any(np.abs(deviations) > np.outer(length, length) * (1 + SLACK) + NIL * reply.n_rows):
             yield "sent covariances above the product of the deviations."
         np.fill_diagonal(deviations, np.maximum(spread, 0.0) + n * room)
         length = np.sqrt(np.diagonal(deviations))
@@ -149,7 +156,7 @@ class AskCovariances(Request):
     def contradictions(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Needs the client's `Ranges`, if it named any: the columns must fit its extremes."""
         if AskRanges in known.earlier and not self.own_ranges:
-            encoding = self._encoding()
+            encoding = self.encoding()
             n_encoded, ranges = len(encoding.names), known.earlier[AskRanges][1]
             mean, spread = reply.sums[:n_encoded] / reply.n_rows, np.diagonal(reply.raw_deviations()[0])[:n_encoded]
             yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, spread)
@@ -159,7 +166,7 @@ class AskCovariances(Request):
         """Whether each site scales by its own; codes need ranges that are the same everywhere."""
         return self.scaling.low is None and self.scaling.high is None and not self.columns.nominal
 
-    def _encoding(self) -> Encoding:
+    def encoding(self) -> Encoding:
         """How a reply's columns are encoded; a site's own ranges are [0, 1] to whoever does not know them."""
         if not self.own_ranges:
             return Encoding.of(self.columns, self.scaling)
@@ -168,7 +175,7 @@ class AskCovariances(Request):
 
 
 @dataclass(frozen=True, eq=False)
-class CovariancesTerms(Terms):
+class CovariancesTerms(ScaledTerms):
     """At most so many columns are compared; with labels it is all columns, in the agreed order.
 
     They are scaled by the federation's ranges, or by each site's own where the replies are never added up.
@@ -176,9 +183,8 @@ class CovariancesTerms(Terms):
 
     request: ClassVar = AskCovariances
 
-    max_columns: int
+    max_columns: int = 0
     labels: tuple[str, ...] = ()
-    own_ranges: bool = False
 
     def check(self, request: AskCovariances) -> None:
         """Also how many columns there are, the labels, and whose ranges scale the columns."""
@@ -190,8 +196,19 @@ class CovariancesTerms(Terms):
             )
         if self.labels or request.labels:
             check_all_columns(self.columns, self.labels, request)
-        if request.own_ranges != self.own_ranges:
-            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
+        self.check_scaling(request.columns, request.scaling)
+
+    def check_site(self, request: AskCovariances, site: SiteView) -> None:
+        """Also that rows are enough, and that the ranges follow from the total shown."""
+        check_scaling_at_site(request.columns, request.scaling, site)
+        n_columns = len(request.encoding().names) + len(self.labels)
+        way_out = "Compare fewer columns with each other (screen), or let sites of more rows take part."
+        site.check_enough_rows(n_columns, "covariances", way_out)
+
+    @property
+    def own_ranges(self) -> bool:
+        """Whether each site scales by its own."""
+        return self.ranges == LOCAL
 
     def reveals(self) -> str:
         """Averages, spreads and correlations."""
@@ -211,11 +228,12 @@ class CovariancesTerms(Terms):
         )
 
 
-def encoding_that_holds(table: Table, columns: Columns, scaling: Scaling) -> Encoding:
-    """How the columns are encoded, once it is sure that the ranges hold the site's own values."""
+def site_encoding(table: Table, columns: Columns, scaling: Scaling) -> Encoding:
+    """How the columns are encoded; exact ranges and ranges of codes must hold all values of the site."""
     encoding = Encoding.of(columns, scaling)
     own = ranges_of(table, columns)
-    check_ranges_hold(encoding.low, encoding.high, own.low, own.high)
+    held = columns.nominal_mask | (not scaling.clips)
+    check_ranges_hold(encoding.low, encoding.high, own.low, own.high, held)
     return encoding
 
 

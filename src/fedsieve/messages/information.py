@@ -14,8 +14,7 @@ from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    Request,
-    Terms,
+    SiteView,
     check_all_columns,
     finite_rule,
     names_rule,
@@ -23,8 +22,9 @@ from fedsieve.messages.base import (
     shape_rule,
     triangle_pivots,
 )
-from fedsieve.messages.columns import Columns, Scaling, check_labels_present, check_ranges_hold, scaled, square
-from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.messages.columns import Columns, Scaling, check_labels_present, scaled, square
+from fedsieve.messages.ranges import AskRanges, Ranges
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.tables import Table, checked_batches, dense
 
 
@@ -48,7 +48,7 @@ class Information(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskInformation(Request):
+class AskInformation(ScaledRequest):
     """Server: what each feature tells of each label, and how far apart features are, in bins of this scaling.
 
     Reveals the federation's ranges to every client.
@@ -64,12 +64,10 @@ class AskInformation(Request):
 
     def answer(self, table: Table) -> Information:
         """Counts batch by batch, entropies from all of them."""
-        low, high = self.scaling.low, self.scaling.high
-        if low is None or high is None:
+        if self.scaling.low is None or self.scaling.high is None:
             raise ProtocolError("was sent no ranges; bins must be the same at all sites.")
         check_labels_present(table, self.labels)
-        own = ranges_of(table, self.columns)
-        check_ranges_hold(low, high, own.low, own.high)
+        low, high = site_ranges(table, self.columns, self.scaling)
         d, none = len(low), np.zeros(len(low), dtype=bool)
         counts = BinCounts(d, self.n_bins, len(self.labels))
         for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing):
@@ -120,21 +118,27 @@ class AskInformation(Request):
 
 
 @dataclass(frozen=True, eq=False)
-class InformationTerms(Terms):
-    """So many bins, all columns and labels; and not ever new bins, since each tells more of the values."""
+class InformationTerms(ScaledTerms):
+    """So many bins, in agreed ranges, of all columns and labels."""
 
     request: ClassVar = AskInformation
-    max_different: ClassVar = 20  # a run needs one, and one more for each site that is lost on the way
 
-    labels: tuple[str, ...]
-    n_bins: int
+    labels: tuple[str, ...] = ()
+    n_bins: int = 0
 
     def check(self, request: AskInformation) -> None:
-        """Also the labels and the bins."""
+        """Also the labels, the bins, and whose ranges scale the columns."""
         super().check(request)
         check_all_columns(self.columns, self.labels, request)
         if request.n_bins != self.n_bins:
             raise ProtocolError(f"was asked for {request.n_bins} bins; agreed: {self.n_bins}.")
+        self.check_scaling(request.columns, request.scaling)
+
+    def check_site(self, request: AskInformation, site: SiteView) -> None:
+        """Also that rows are enough, and that the ranges follow from the total shown."""
+        check_scaling_at_site(request.columns, request.scaling, site)
+        n_columns = len(request.columns.features) + len(self.labels)
+        site.check_enough_rows(n_columns, "information", "Use fewer features.")
 
     def reveals(self) -> str:
         """What is related, and what a dishonest server could count."""

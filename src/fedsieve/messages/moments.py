@@ -9,13 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    Request,
-    Terms,
+    SiteView,
     finite_rule,
     most_spread,
     names_rule,
@@ -24,7 +22,8 @@ from fedsieve.messages.base import (
     spread_in_range_rule,
 )
 from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
-from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
+from fedsieve.messages.ranges import AskRanges, Ranges
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.tables import LARGEST, Table, checked_batches
 
 
@@ -53,6 +52,25 @@ class Moments(Reply):
         n_rows, n_clipped = self.n_rows + other.n_rows, self.n_clipped + other.n_clipped
         return Moments(n_rows, same_names(self.features, other.features), count, mean, m2, n_clipped)
 
+    def only(self, chosen: Int) -> "Moments":
+        """Those of some columns."""
+        names = tuple(self.features[place] for place in chosen)
+        return Moments(self.n_rows, names, self.count[chosen], self.mean[chosen], self.m2[chosen], self.n_clipped)
+
+    def holds(self, part: "Moments") -> bool:
+        """Whether these can be the moments of `part` and of other values."""
+        rest = self.count - part.count
+        share = np.where(self.count > 0, part.count / np.maximum(self.count, 1), 0.0)
+        apart = np.divide(self.mean - part.mean, 1 - share, out=np.zeros(len(rest)), where=rest > 0)  # of the rest
+        least = part.m2 + apart**2 * part.count * (1 - share)
+        room = 1e-6 * (1 + np.abs(self.m2))
+        same = (rest > 0) | (part.count == 0) | (np.abs(self.mean - part.mean) <= 1e-6 * (1 + np.abs(part.mean)))
+        return bool(self.n_rows >= part.n_rows and np.all((rest >= 0) & (self.m2 >= least - room) & same))
+
+    def deviation_by_column(self) -> Float:
+        """The n-1 deviation."""
+        return self.deviation
+
     @property
     def deviation(self) -> Float:
         """The n-1 deviation of each column; 0 where fewer than two values are present."""
@@ -61,7 +79,7 @@ class Moments(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskMoments(Request):
+class AskMoments(ScaledRequest):
     """Server: count, mean and spread of the scaled columns. Reveals the federation's ranges to every client."""
 
     reply: ClassVar = Moments
@@ -72,7 +90,7 @@ class AskMoments(Request):
 
     def answer(self, table: Table) -> Moments:
         """Batch by batch."""
-        low, high = own_or_given(table, self.columns, self.scaling)
+        low, high = site_ranges(table, self.columns, self.scaling)
         nominal = self.columns.nominal_mask
         parts = (
             moments_of(*scaled(batch, low, high, nominal), self.columns.features)
@@ -94,6 +112,8 @@ class AskMoments(Request):
         n_values = int(reply.count[is_scaled].sum())
         if type(reply.n_clipped) is not int or reply.n_clipped < 0 or reply.n_clipped > n_values:
             yield f"clipped {str(reply.n_clipped)[:20]} values of {n_values}."
+        if reply.n_clipped and not self.scaling.clips:
+            yield f"clipped {reply.n_clipped} values, though the federation's ranges hold all values."
         if np.any((reply.mean < -SLACK) & is_scaled) or np.any((reply.mean > 1 + SLACK) & is_scaled):
             yield "sent a mean outside [0, 1] for a scaled feature."
         if np.any(np.abs(reply.mean) > LARGEST):
@@ -115,8 +135,6 @@ class AskMoments(Request):
         if AskRanges not in known.earlier:
             return
         ranges: Ranges = known.earlier[AskRanges][1]
-        if reply.n_clipped:
-            yield f"clipped {reply.n_clipped} values, though the federation's ranges hold all that it named."
         if np.any((reply.count == 0) != (ranges.low > ranges.high)):
             yield "sent counts that contradict its ranges."
         if self.scaling.low is None or self.scaling.high is None:
@@ -127,31 +145,7 @@ class AskMoments(Request):
 
 
 @dataclass(frozen=True, eq=False)
-class ScalingTerms(Terms):
-    """Columns are scaled as agreed: by the federation's ranges, by each site's own (`local`), or by declared ones."""
-
-    ranges: str
-    declared: Scaling | None = None
-
-    def check_scaling(self, columns: Columns, scaling: Scaling) -> None:
-        """Raise `ProtocolError` where a server scales by other ranges than agreed."""
-        if self.ranges == "federated":
-            return
-        sent = (scaling.low, scaling.high)
-        if self.declared is None:
-            agreed = all(edge is None for edge in sent)
-        else:
-            place = [self.columns.features.index(name) for name in columns.features]
-            pairs = zip(sent, (self.declared.low, self.declared.high), strict=True)
-            agreed = all(
-                edge is not None and own is not None and np.array_equal(edge, own[place]) for edge, own in pairs
-            )
-        if not agreed:
-            raise ProtocolError("was asked to scale its columns by other ranges than agreed.")
-
-
-@dataclass(frozen=True, eq=False)
-class MomentsTerms(ScalingTerms):
+class MomentsTerms(ScaledTerms):
     """Averages and spreads, in agreed ranges."""
 
     request: ClassVar = AskMoments
@@ -161,22 +155,13 @@ class MomentsTerms(ScalingTerms):
         super().check(request)
         self.check_scaling(request.columns, request.scaling)
 
-    def check_reply(self, reply: Moments) -> None:
-        """Refuse to count a site's values beyond edges that a server chose."""
-        if self.ranges == "federated" and reply.n_clipped:
-            raise ProtocolError("was sent ranges that do not hold its own values; federated ranges hold those of all.")
+    def check_site(self, request: AskMoments, site: SiteView) -> None:
+        """Also that the ranges follow from the total shown."""
+        check_scaling_at_site(request.columns, request.scaling, site)
 
     def reveals(self) -> str:
         """Three numbers per column."""
         return f"count, mean and spread of {len(self.columns.features)} scaled columns, and the number of rows"
-
-
-def own_or_given(table: Table, columns: Columns, scaling: Scaling) -> tuple[Float, Float]:
-    """The ranges to scale by: those of the request, or the site's own where it names none."""
-    if scaling.low is None or scaling.high is None:
-        own = ranges_of(table, columns)
-        return own.low, own.high
-    return scaling.low, scaling.high
 
 
 def moments_of(X: Float, n_clipped: int, features: tuple[str, ...]) -> Moments:

@@ -11,7 +11,7 @@ from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    Request,
+    SiteView,
     finite_rule,
     names_rule,
     rows_rule,
@@ -19,7 +19,7 @@ from fedsieve.messages.base import (
     triangle_pivots,
 )
 from fedsieve.messages.columns import same_names, square
-from fedsieve.messages.relation import Relation, RelationTerms
+from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.tables import Table
 
 ROUNDED = 1e-6  # relative room where degrees count that the kernels round to whole numbers
@@ -50,7 +50,7 @@ class PairSums(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskPairSums(Request):
+class AskPairSums(RelationRequest):
     """Server: the pair sums of the features. Reveals the federation's spreads to every client."""
 
     reply: ClassVar = PairSums
@@ -92,9 +92,21 @@ class AskPairSums(Request):
 
 @dataclass(frozen=True, eq=False)
 class PairSumsTerms(RelationTerms):
-    """One number per pair of features."""
+    """One number per pair of features; `extra` where a run asks for it after products, of the chosen features."""
 
     request: ClassVar = AskPairSums
+
+    extra: bool = False
+
+    @property
+    def optional(self) -> bool:
+        """Where nothing chosen varies, nothing is asked."""
+        return self.extra
+
+    def check_rows(self, relation: Relation, site: SiteView) -> None:
+        """Of 0/1 columns they give all second moments."""
+        n_columns = len(relation.columns.features)
+        site.check_enough_rows(n_columns, "pair sums", "Use wire='vectors' with a small max_iter, or fewer features.")
 
     def reveals(self) -> str:
         """How features resemble each other."""

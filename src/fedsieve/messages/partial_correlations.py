@@ -9,10 +9,12 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
-from fedsieve.messages.base import Known, Reply, Request, Terms, check_all_columns, rows_rule, shape_rule
-from fedsieve.messages.columns import Columns, Scaling, check_labels_present
+from fedsieve.messages.base import Known, Reply, Request, SiteView, Terms, check_all_columns, rows_rule, shape_rule
+from fedsieve.messages.columns import LOCAL, Columns, Scaling, check_labels_present
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.tables import Table
+
+MAX_ROUNDS = 1000  # of tests in one run
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class AskPartialCorrelations(Request):
         asked = np.concatenate([first, second, given.ravel()])
         if asked.size and not 0 <= asked.min() <= asked.max() < n_variables:
             raise ProtocolError(f"was asked about variables beyond its {n_variables}.")
-        own = AskCovariances(self.columns, Scaling(None, None), self.labels).answer(table)
+        own = AskCovariances(self.columns, Scaling(None, None, LOCAL), self.labels).answer(table)
         return PartialCorrelations(table.n_rows, site_correlations(own.deviations(), first, second, given))
 
     def complaints(self, reply: PartialCorrelations, known: Known) -> Iterator[str]:
@@ -72,9 +74,20 @@ class PartialCorrelationsTerms(Terms):
     """Tests of all columns and labels, given so many others at most."""
 
     request: ClassVar = AskPartialCorrelations
+    permission: ClassVar = "allow_tests"
 
     labels: tuple[str, ...]
     max_given: int
+
+    @property
+    def most(self) -> int:
+        """A level of the search is a round or several; the server decides what it tests."""
+        return MAX_ROUNDS
+
+    def check_site(self, request: AskPartialCorrelations, site: SiteView) -> None:  # noqa: ARG002
+        """Also that rows are enough: in the end all correlations could be asked for."""
+        n_columns = len(self.columns.features) + len(self.labels)
+        site.check_enough_rows(n_columns, "correlations", "Use fewer features.")
 
     def check(self, request: AskPartialCorrelations) -> None:
         """Also the labels, and how many variables are given."""

@@ -1,19 +1,21 @@
 """Products: a client's distances times a vector, one number per feature and round, instead of all pair sums."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
-from fedsieve.messages.base import SLACK, Known, Memory, Reply, Request, finite_rule, rows_rule, shape_rule
-from fedsieve.messages.relation import Relation, RelationTerms
+from fedsieve.fuzzy.graph import per_edge, updated_scores
+from fedsieve.messages.base import SLACK, Known, Memory, Reply, SiteView, finite_rule, rows_rule, shape_rule
+from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.tables import Table
 
-SUMS = "pair sums"  # what a site remembers from its first product on
+SUMS_TOLD = 5  # pair sums per feature that one product gives away at most, where they are small whole numbers
+SUMS, OWN, DEGREES = "pair sums", "last product", "degrees"  # what a site remembers from its first product on
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +33,11 @@ class Products(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskProducts(Request):
-    """Server: your distances times this vector. Reveals intermediate scores to every client.
+class AskProducts(RelationRequest):
+    """Server: your distances times this vector. Reveals the features' weights and intermediate scores to every client.
 
-    `relation` is `None` where it is the one of the request before.
+    `relation` is `None` where it is the one of the request before. The first vector is all ones and gives the degrees;
+    each further one follows by PageRank from `weights` and from `previous`, the total of the last products.
     """
 
     reply: ClassVar = Products
@@ -43,6 +46,13 @@ class AskProducts(Request):
 
     relation: Relation | None
     vector: Float
+    weights: Float | None = None
+    previous: Products | None = None
+
+    def pins(self) -> Mapping[str, Any]:
+        """Also the weights."""
+        weights = {} if self.weights is None else {"the weights": self.weights.tolist()}
+        return {**super().pins(), **weights}
 
     def answer_in_run(self, table: Table, memory: Memory) -> Products:
         """From the pair sums, which are computed once per run and kept at the site."""
@@ -53,7 +63,9 @@ class AskProducts(Request):
             memory.keep(SUMS, sums)
         if sums is None:
             raise ProtocolError("asked for a product before the relation was given. Start the run again.")
-        return Products(table.n_rows, kernels.distance_product(sums, self.vector))
+        products = kernels.distance_product(sums, self.vector)
+        memory.keep(OWN, products)
+        return Products(table.n_rows, products)
 
     def complaints(self, reply: Products, known: Known) -> Iterator[str]:
         """What n² times distances, times a vector, can be."""
@@ -86,12 +98,53 @@ class AskProducts(Request):
 
 @dataclass(frozen=True, eq=False)
 class ProductsTerms(RelationTerms):
-    """One number per feature in each round."""
+    """One number per feature in each round, for vectors that PageRank makes: no others are multiplied."""
 
     request: ClassVar = AskProducts
 
     max_rounds: int = 1
+    damping: float = 0.85
+
+    def check_rows(self, relation: Relation, site: SiteView) -> None:
+        """Whole numbers of this size tell about five columns' pair sums a round."""
+        n_columns = min(len(relation.columns.features), SUMS_TOLD * self.max_rounds)
+        site.check_enough_rows(n_columns, "products", "Use fewer features, or a smaller max_iter.")
+
+    @property
+    def most(self) -> int:
+        """The degrees, and one round per iteration."""
+        return self.max_rounds
+
+    def check_site(self, request: AskProducts, site: SiteView) -> None:
+        """Also that the vector is the next one of PageRank."""
+        super().check_site(request, site)
+        expected, degrees = self._next_vector(request, site.memory)
+        if request.vector.shape != expected.shape or not np.allclose(request.vector, expected, rtol=SLACK, atol=0):
+            raise ProtocolError("was sent a vector that PageRank does not make of the weights and the last total.")
+        if degrees is not None:
+            site.memory.keep(DEGREES, degrees)
+
+    def _next_vector(self, request: AskProducts, memory: Memory) -> tuple[Float, Float | None]:
+        """What an honest server multiplies now; and the degrees, where this is the first vector that follows."""
+        n = request.vector.size
+        if request.relation is not None:
+            return np.ones(len(request.relation.columns.features)), None
+        weights, previous, own = request.weights, request.previous, memory.recall(OWN)
+        if weights is None or previous is None or own is None or not weights.shape == previous.values.shape == (n,):
+            raise ProtocolError("was sent a vector without the weights and the last total that it follows from.")
+        if not np.all((weights >= 0) & (weights <= 1)):
+            raise ProtocolError("was sent weights outside [0, 1].")
+        if np.any(previous.values < own * (1 - SLACK)):
+            raise ProtocolError("was sent a total of products that does not hold its own.")
+        inflow = previous.values / float(previous.n_rows) ** 2
+        degrees = memory.recall(DEGREES)
+        if degrees is None:
+            return weights * per_edge(inflow), inflow
+        return updated_scores(weights, degrees, self.damping, inflow) * per_edge(degrees), None
 
     def reveals(self) -> str:
         """Little in a round, and more in many."""
-        return f"{len(self.columns.features)} weighted sums of distances in each of at most {self.max_rounds} rounds"
+        return (
+            f"{len(self.columns.features)} weighted sums of distances in each of at most {self.max_rounds} rounds; all "
+            "rounds together at most how alike any two features relate the rows"
+        )

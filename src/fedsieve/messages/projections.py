@@ -12,8 +12,7 @@ from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    Request,
-    Terms,
+    SiteView,
     finite_rule,
     names_rule,
     rows_rule,
@@ -25,10 +24,19 @@ from fedsieve.messages.covariances import (
     encoded_mean_rule,
     encoded_ranges_rule,
     encoded_spread_rule,
-    encoding_that_holds,
+    site_encoding,
 )
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.tables import Table, checked_batches
+
+LEAST = 1e-8  # of the largest weight of a sum: what is less counts as 0
+
+
+def least_weight(weights: Float) -> Float:
+    """Per weighted sum the smallest weight that is not 0."""
+    least: Float = LEAST * np.abs(weights).max(axis=0, initial=0.0)
+    return least
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +82,7 @@ class Projections(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskProjections(Request):
+class AskProjections(ScaledRequest):
     """Server: how each encoded column varies with these weighted sums of all of them, (n_encoded, n_weights).
 
     Reveals the federation's ranges, and a model of the labels fitted on the server's rows, to every client.
@@ -89,19 +97,18 @@ class AskProjections(Request):
 
     def answer(self, table: Table) -> Projections:
         """Batch by batch; the covariance matrix exists nowhere."""
-        encoding, weights = encoding_that_holds(table, self.columns, self.scaling), self.weights
+        encoding, weights = site_encoding(table, self.columns, self.scaling), self.weights
         n = len(encoding.names)
         if weights.ndim != 2 or len(weights) != n or not np.isfinite(weights).all():
             raise ProtocolError(f"was sent weights that do not fit its {n} columns.")
         sums, squares, products = np.zeros(n), np.zeros(n), np.zeros(weights.shape)
         weighted = np.zeros(weights.shape[1])
         for batch in checked_batches(table, self.columns.features, self.columns.missing, n):
-            values = encoding.centered(batch)
-            combined = values @ weights
-            sums += values.sum(axis=0)
-            squares += (values**2).sum(axis=0)
-            weighted += combined.sum(axis=0)
-            products += values.T @ combined
+            rows = encoding.centered(batch)
+            sums += rows.sums()
+            squares += rows.squares()
+            weighted += rows.sums() @ weights
+            products += rows.products_with(weights)
         return Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
 
     def complaints(self, reply: Projections, known: Known) -> Iterator[str]:
@@ -148,12 +155,36 @@ class AskProjections(Request):
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectionsTerms(Terms):
-    """Wide tables only; `sure` says whether the table is known to be one before the codes are."""
+class ProjectionsTerms(ScaledTerms):
+    """Wide tables only; `sure` says whether the table is known to be one before the codes are.
+
+    At most one weighted sum per label, where their number is known: with more the server could ask for covariances.
+    """
 
     request: ClassVar = AskProjections
 
     sure: bool = True
+    max_weights: int | None = None
+
+    @property
+    def optional(self) -> bool:
+        """Where codes decide it."""
+        return not self.sure
+
+    def check(self, request: AskProjections) -> None:
+        """Also whose ranges scale the columns, and how many weighted sums there are."""
+        super().check(request)
+        self.check_scaling(request.columns, request.scaling)
+        n_weights = request.weights.shape[-1] if request.weights.ndim else 0
+        if self.max_weights is not None and n_weights > self.max_weights:
+            raise ProtocolError(f"was asked for {n_weights} weighted sums; agreed: one per label, {self.max_weights}.")
+
+    def check_site(self, request: AskProjections, site: SiteView) -> None:
+        """Also that rows are enough for so many weighted sums, and that the ranges follow from the total shown."""
+        check_scaling_at_site(request.columns, request.scaling, site)
+        site.check_enough_rows(request.weights.shape[1], "weighted sums", "Use fewer labels, or larger sites.")
+        if np.any((request.weights != 0) & (np.abs(request.weights) < least_weight(request.weights))):
+            raise ProtocolError("was sent weights so unlike that rounding would sort its rows into groups.")
 
     def reveals(self) -> str:
         """Averages, spreads, and how columns go with the labels."""

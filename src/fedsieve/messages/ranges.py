@@ -68,11 +68,12 @@ class RangesTerms(Terms):
     """A site names its extremes."""
 
     request: ClassVar = AskRanges
+    permission: ClassVar = "allow_exact_ranges"
 
     def reveals(self) -> str:
         """Two values of each column."""
         n = len(self.columns.features)
-        return f"smallest and largest value of {n} columns: two values of each column, those of extreme rows"
+        return f"the smallest and the largest value of {n} columns, exactly: two values of each, those of extreme rows"
 
 
 def ranges_of(table: Table, columns: Columns) -> Ranges:

@@ -1,5 +1,6 @@
 """How a site relates its rows in each feature: what relation matrices, pair sums and products have in common."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,19 +10,32 @@ from fedsieve import kernels
 from fedsieve.arrays import Float, Rows
 from fedsieve.errors import ProtocolError
 from fedsieve.fuzzy.relation import SIMILARITY_CAP
+from fedsieve.messages.base import SLACK, Request, SiteView
 from fedsieve.messages.columns import Columns, Part, Scaling, scaled
-from fedsieve.messages.moments import ScalingTerms, own_or_given
+from fedsieve.messages.moments import AskMoments, Moments
+from fedsieve.messages.scaled import (
+    ScaledTerms,
+    check_scaling_at_site,
+    clipped_ranges,
+    range_pins,
+    site_ranges,
+    unshown_ranges,
+)
 from fedsieve.tables import Table, check_values, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
 class Relation(Part):
-    """All a client needs to relate its rows: columns, scaling, the radius per feature, and the kind of relation."""
+    """All a client needs to relate its rows: columns, scaling, the radius per feature, and the kind of relation.
+
+    The radius follows from `moments`, those of all clients, which travel with the first request that uses it.
+    """
 
     columns: Columns
     scaling: Scaling
     radius: Float
     kind: str
+    moments: Moments | None = None
 
     def reach(self) -> Float:
         """Per feature how far apart related rows can be, and unrelated ones must be."""
@@ -33,7 +47,7 @@ class Relation(Part):
         """A site's rows, scaled; a sparse 0/1 table that is its own scaled version stays sparse."""
         raw = table.whole(self.columns.features)
         check_values(raw, self.columns.features, self.columns.missing)
-        low, high = own_or_given(table, self.columns, self.scaling)
+        low, high = site_ranges(table, self.columns, self.scaling)
         if _is_unscaled_binary(raw, low, high):
             return raw
         return scaled(raw, low, high, self.columns.nominal_mask)[0]
@@ -43,11 +57,46 @@ class Relation(Part):
         return kernels.pair_sums(self.rows(table), self.radius, self.kind, nominal=self.columns.nominal_mask)
 
 
+class RelationRequest(Request):
+    """A request about a relation; without one it is about that of the request before."""
+
+    relation: Relation | None
+
+    def column_names(self) -> tuple[str, ...]:
+        """Those of the relation, where it is told."""
+        return () if self.relation is None else self.relation.columns.features
+
+    def pins(self) -> Mapping[str, Any]:
+        """Ranges and radius of each feature."""
+        relation = self.relation
+        if relation is None:
+            return {}
+        radius = zip(relation.columns.features, relation.radius, strict=True)
+        return {
+            **range_pins(relation.columns, relation.scaling),
+            **{_radius_of(name): float(value) for name, value in radius},
+        }
+
+    def rests_on(self) -> Iterable[str]:
+        """What comes without the totals that it follows from."""
+        relation = self.relation
+        if relation is None:
+            return ()
+        radius = map(_radius_of, relation.columns.features) if relation.moments is None else ()
+        return (*unshown_ranges(relation.columns, relation.scaling), *radius)
+
+    def clips(self) -> Mapping[str, tuple[float, float]]:
+        """Those of the relation."""
+        return {} if self.relation is None else clipped_ranges(self.relation.columns, self.relation.scaling)
+
+
 @dataclass(frozen=True, eq=False)
-class RelationTerms(ScalingTerms):
-    """The scaling and the kind of relation are as agreed."""
+class RelationTerms(ScaledTerms):
+    """The scaling, the kind of relation and the radius are as agreed: the deviation of all sites' rows by `lam`."""
 
     kind: str = "distance"
+    lam: float = 1.0
+    spread: str = "pooled"
 
     def check(self, request: Any) -> None:
         """Columns, scaling and kind of the request's relation."""
@@ -57,6 +106,45 @@ class RelationTerms(ScalingTerms):
         self.check_scaling(request.relation.columns, request.relation.scaling)
         if request.relation.kind != self.kind:
             raise ProtocolError(f"was asked for the relation {request.relation.kind!r}; agreed: {self.kind!r}.")
+        if request.relation.radius.shape != (len(request.relation.columns.features),):
+            raise ProtocolError("was sent a radius that does not fit its columns.")
+
+    @property
+    def why_unchecked(self) -> str:
+        """A mean over single sites' deviations shows in no total."""
+        if self.spread != "pooled":
+            return f"spread={self.spread!r} gives a radius that no site can check. Agree on spread='pooled'."
+        return ""
+
+    def check_site(self, request: Any, site: SiteView) -> None:
+        """Also that rows are enough, and that ranges and radius follow from the totals shown."""
+        relation: Relation | None = request.relation
+        if relation is None:
+            return
+        check_scaling_at_site(relation.columns, relation.scaling, site)
+        if relation.moments is not None:
+            self._check_radius(relation, relation.moments, site.seen)
+        self.check_rows(relation, site)
+
+    def check_rows(self, relation: Relation, site: SiteView) -> None:
+        """Raise `ProtocolError` where rows are too few for what is told of these columns."""
+
+    def _check_radius(self, relation: Relation, total: Moments, table: Table | None) -> None:
+        n = len(relation.columns.features)
+        arrays = (total.count, total.mean, total.m2, relation.radius)
+        if total.features != relation.columns.features or any(part.shape != (n,) for part in arrays):
+            raise ProtocolError("was sent moments of other columns than those that it is asked about.")
+        follows = np.where(relation.columns.nominal_mask, 0.0, total.deviation / self.lam)
+        if not np.allclose(relation.radius, follows, rtol=SLACK, atol=0):
+            raise ProtocolError("was sent a radius that does not follow from the total of the moments.")
+        if table is not None:
+            own = AskMoments(relation.columns, relation.scaling).answer(table)
+            if not total.holds(own):
+                raise ProtocolError("was sent a total of moments that does not hold its own values.")
+
+
+def _radius_of(name: str) -> str:
+    return f"the radius of {name!r}"
 
 
 def _is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.fuzzy.relation import relation as relation_matrix
-from fedsieve.messages.base import Known, Reply, Request, finite_rule, names_rule, rows_rule, shape_rule
-from fedsieve.messages.relation import Relation, RelationTerms
+from fedsieve.messages.base import Known, Reply, finite_rule, names_rule, rows_rule, shape_rule
+from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.tables import Table, dense
 
 ROOM = 1e-9  # for rounding along a chain of rows
@@ -33,7 +33,7 @@ class Relations(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskRelations(Request):
+class AskRelations(RelationRequest):
     """Server: the relation matrix of every feature. Reveals the federation's spreads to every client."""
 
     reply: ClassVar = Relations
@@ -77,6 +77,7 @@ class RelationsTerms(RelationTerms):
     """A site shows its relations as they are."""
 
     request: ClassVar = AskRelations
+    permission: ClassVar = "allow_matrices"
 
     def reveals(self) -> str:
         """As good as the rows themselves."""

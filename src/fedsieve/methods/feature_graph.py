@@ -29,8 +29,8 @@ class Edges(Protocol):
 
     distance: Float | None
 
-    def times(self, vector: Float) -> Steps[Float]:
-        """The distance times the vector."""
+    def times(self, vector: Float, weights: Float) -> Steps[Float]:
+        """The distance times the vector, which PageRank makes of these weights."""
 
 
 class PooledEdges:
@@ -40,7 +40,7 @@ class PooledEdges:
         self._sums, self._n_pairs = sums, float(n_rows) ** 2
         self.distance: Float | None = correlation_distance(sums, n_rows)
 
-    def times(self, vector: Float) -> Steps[Float]:
+    def times(self, vector: Float, weights: Float) -> Steps[Float]:  # noqa: ARG002
         """Multiply here; nobody is asked."""
         yield from ()
         return kernels.distance_product(self._sums, vector) / self._n_pairs
@@ -53,13 +53,16 @@ class RemoteEdges:
 
     def __init__(self, cohort: Cohort, relation: Relation) -> None:
         self._cohort, self._relation = cohort, relation
-        self._told = False
+        self._last: Products | None = None
 
-    def times(self, vector: Float) -> Steps[Float]:
-        """Ask for the sum of all clients' products."""
-        request = AskProducts(None if self._told else self._relation, vector)
-        self._told = True
+    def times(self, vector: Float, weights: Float) -> Steps[Float]:
+        """Ask for the sum of all clients' products; each sees from the last sum that the vector is the next one."""
+        if self._last is None:
+            request = AskProducts(self._relation, vector)
+        else:
+            request = AskProducts(None, vector, weights, self._last)
         total: Products = yield from self._cohort.total(request)
+        self._last = total
         return total.values / float(total.n_rows) ** 2
 
 
@@ -109,11 +112,11 @@ def pooled_sums(wire: str, cohort: Cohort, relation: Relation) -> Steps[tuple[Fl
 
 def rank(edges: Edges, weights: Float, damping: float, tol: float, max_iter: int) -> Steps[PageRank]:
     """Weighted PageRank over edges that may live elsewhere."""
-    degrees = yield from edges.times(np.ones(len(weights)))
+    degrees = yield from edges.times(np.ones(len(weights)), weights)
     steps = pagerank_steps(weights, degrees, damping, tol=tol, max_iter=max_iter)
     flow = next(steps)
     while True:
-        inflow = yield from edges.times(flow)
+        inflow = yield from edges.times(flow, weights)
         try:
             flow = steps.send(inflow)
         except StopIteration as finished:

@@ -9,9 +9,9 @@ import numpy as np
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import ParameterError
 from fedsieve.messages import Scaling, Terms
+from fedsieve.messages.columns import LOCAL
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.partial_correlations import PartialCorrelationsTerms
-from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
 from fedsieve.methods.causal_search import (
     DECIMALS,
     AskedSites,
@@ -21,6 +21,7 @@ from fedsieve.methods.causal_search import (
     Sites,
     Tests,
 )
+from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import ranked
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, SupervisedMethod
@@ -96,10 +97,9 @@ class FedCMFSMethod(SupervisedMethod):
         if self.wire == "tests":
             return (PartialCorrelationsTerms(self.columns, self.labels, self.max_conditioning),)
         pooled = self.combine == "pooled"
-        covariances = CovariancesTerms(
-            self.columns, max_columns=len(self.features), labels=self.labels, own_ranges=not pooled
-        )
-        return (RangesTerms(self.columns), covariances) if pooled else (covariances,)
+        scaling = scaling_agreed_on(self) if pooled else (LOCAL, None)
+        covariances = CovariancesTerms(self.columns, *scaling, max_columns=len(self.features), labels=self.labels)
+        return (*ranges_terms(self), covariances) if pooled else (covariances,)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[CausalSelection]:
         """The server's rows are one more site's."""
@@ -120,12 +120,11 @@ class FedCMFSMethod(SupervisedMethod):
         """The sites in the wire form; under "pooled" all of them together are one, scaled by the ranges of all."""
         own = self.server_table(labeled)
         if self.combine == "pooled":
-            ask_ranges = AskRanges(self.columns)
-            ranges: Ranges = yield from cohort.total(ask_ranges, ask_ranges.answer(own))
-            request = AskCovariances(self.columns, ranges.scaling, self.labels)
+            scaling = yield from agreed_scaling(self, labeled, cohort)
+            request = AskCovariances(self.columns, scaling, self.labels)
             total: Covariances = yield from cohort.total(request, request.answer(own))
             return SentCovariances([total])
-        request = AskCovariances(self.columns, Scaling(None, None), self.labels)
+        request = AskCovariances(self.columns, Scaling(None, None, LOCAL), self.labels)
         if self.wire == "tests":
             return AskedSites(self.columns, self.labels, cohort, request.answer(own))
         replies: dict[str, Covariances] = yield from cohort.each(request)

@@ -10,7 +10,7 @@ from fedsieve.arrays import Float, Int
 from fedsieve.measures.pareto import crowding, pareto_fronts
 from fedsieve.messages import Terms
 from fedsieve.messages.information import AskInformation, Information, InformationTerms
-from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
+from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import ranked, rounded
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, SupervisedMethod
@@ -55,13 +55,13 @@ class FMLFSMethod(SupervisedMethod):
 
     def terms(self) -> tuple[Terms, ...]:
         """Ranges, then information in bins."""
-        return RangesTerms(self.columns), InformationTerms(self.columns, self.labels, self.n_bins)
+        information = InformationTerms(self.columns, *scaling_agreed_on(self), labels=self.labels, n_bins=self.n_bins)
+        return (*ranges_terms(self), information)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[FrontSelection]:
         """The server's rows are one more site's."""
-        own, ask_ranges = self.server_table(labeled), AskRanges(self.columns)
-        ranges: Ranges = yield from cohort.total(ask_ranges, ask_ranges.answer(own))
-        request = AskInformation(self.columns, self.labels, ranges.scaling, self.n_bins)
+        own, scaling = self.server_table(labeled), (yield from agreed_scaling(self, labeled, cohort))
+        request = AskInformation(self.columns, self.labels, scaling, self.n_bins)
         replies: dict[str, Information] = yield from cohort.each(request)
         sites = [*replies.values(), request.answer(own)]
 

@@ -1,7 +1,7 @@
 """Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,11 +9,13 @@ import numpy as np
 from fedsieve import checks
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError, ParameterError, listed
-from fedsieve.messages import Request, Terms
+from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.columns import Encoding
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
-from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms
-from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
+from fedsieve.messages.histograms import AskHistograms
+from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms, least_weight
+from fedsieve.messages.ranges import AskRanges
+from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import default_n_features, places, ranked
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -61,6 +63,7 @@ class SieveMethod(Method):
 
     name: ClassVar[str] = "Sieve"
     page: ClassVar[str] = "sieve.md"
+    encodes_codes: ClassVar[bool] = True
 
     n_features_to_select: int | str | None = None  # type: ignore[assignment] # a number, "auto", or the usual share
     groups: Sequence[Sequence[str]] = ()
@@ -109,6 +112,11 @@ class SieveMethod(Method):
         """Of more encoded columns than this, the most relevant are compared with each other, not all."""
         return max(self.screen, 2 * self.k)
 
+    def ranking_again(self, n_selected: int) -> "SieveMethod":
+        """Without bootstraps, and without looking for the number of features again."""
+        n_units = min(n_selected, self.n_units)
+        return replace(self, n_bootstraps=0, n_features_to_select=n_units, screen=max(self.screen, self.n_compared))
+
     @property
     def smaller_messages(self) -> str:
         """What a user can do about messages that are too large."""
@@ -117,10 +125,11 @@ class SieveMethod(Method):
     def terms(self) -> tuple[Terms, ...]:
         """Ranges, projections where the table may be wide, covariances."""
         wide = len(self.features) > self.n_compared
-        projections = (ProjectionsTerms(self.columns, sure=wide),) if wide or self.nominal else ()
+        scaling = (self.columns, *scaling_agreed_on(self))
+        projections = ProjectionsTerms(*scaling, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
-        covariances = CovariancesTerms(self.columns, max_columns=max([self.n_compared, *map(len, self.groups)]))
-        return (RangesTerms(self.columns), *projections, covariances)
+        covariances = CovariancesTerms(*scaling, max_columns=max([self.n_compared, *map(len, self.groups)]))
+        return (*ranges_terms(self), *((projections,) if wide or self.nominal else ()), covariances)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
         """The server's rows count like a client's."""
@@ -128,21 +137,21 @@ class SieveMethod(Method):
             raise DataError(f"{self.name}: no label varies over the {len(labeled.Y)} labeled rows; nothing to learn.")
         own = self.server_table(labeled)
         cohort.observe(_why_no_codes)
-        ask_ranges = AskRanges(self.columns)
-        ranges: Ranges = yield from cohort.total(ask_ranges, ask_ranges.answer(own))
-        encoding, table = self._encoded(ranges, labeled)
+        scaling = yield from agreed_scaling(self, labeled, cohort)
+        encoding, table = self._encoded(scaling, labeled)
         unit = self.unit_of[encoding.owner]
 
         screening, kept = None, np.arange(len(self.features))
         if len(encoding.names) > self.n_compared:
             weights = screening_weights(table, labeled.Y, self.ridge)
-            ask_projections = AskProjections(self.columns, ranges.scaling, weights)
+            weights[np.abs(weights) < least_weight(weights)] = 0.0
+            ask_projections = AskProjections(self.columns, scaling, weights)
             pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
             screening = self._screened(pooled, table, labeled.Y, unit)
-            kept = np.flatnonzero(screening.kept[self.unit_of])
+            kept, scaling = np.flatnonzero(screening.kept[self.unit_of]), scaling.told()
 
         some = self.columns.only(self.features[feature] for feature in kept)
-        ask_covariances = AskCovariances(some, ranges.scaling.only(kept))
+        ask_covariances = AskCovariances(some, scaling.only(kept))
         total: Covariances = yield from cohort.total(ask_covariances, ask_covariances.answer(own))
         here = np.isin(encoding.owner, kept)
         compared, unit_here = np.unique(unit[here], return_inverse=True)
@@ -159,10 +168,10 @@ class SieveMethod(Method):
         )
         return self._selection(ranking, compared, screening, cohort.unseen)
 
-    def _encoded(self, ranges: Ranges, labeled: Labeled) -> tuple[Encoding, Float]:
+    def _encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
         """How columns are encoded, and the server's own rows so, before a client's rows could be blamed for them."""
         try:
-            encoding = Encoding.of(self.columns, ranges.scaling)
+            encoding = Encoding.of(self.columns, scaling)
             return encoding, encoding.table(labeled.X)
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from None
@@ -207,7 +216,8 @@ class SieveMethod(Method):
         )
 
     def _check_groups(self) -> None:
-        if isinstance(self.groups, str) or any(isinstance(group, str) for group in self.groups):
+        groups = () if isinstance(self.groups, str) or not isinstance(self.groups, Iterable) else self.groups
+        if groups is not self.groups or any(isinstance(g, str) or not isinstance(g, Iterable) for g in groups):
             raise ParameterError(f"{self.name}: groups must be lists of features; got {self.groups!r}.")
         named = [name for group in self.groups for name in group]
         checks.check_known(self.name, "groups name", named, set(self.features))
@@ -225,4 +235,10 @@ def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
             Encoding.of(request.columns, reply.scaling)
         except DataError as error:
             return str(error)
+    if isinstance(request, AskHistograms):
+        parts = request.bins.split(reply.counts)
+        for place in np.flatnonzero(request.columns.nominal_mask):
+            if parts[place][0] or parts[place][-1]:
+                name = request.columns.features[place]
+                return f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes."
     return None

@@ -8,19 +8,20 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.errors import ParameterError, listed
+from fedsieve.errors import ParameterError
 from fedsieve.fuzzy.graph import correlation_distance
 from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
 from fedsieve.fuzzy.relation import RELATION_KINDS
 from fedsieve.messages import Request, Scaling, Terms
-from fedsieve.messages.columns import scaled
+from fedsieve.messages.columns import LOCAL, scaled
 from fedsieve.messages.moments import AskMoments, Moments, MomentsTerms
 from fedsieve.messages.pair_sums import PairSumsTerms
 from fedsieve.messages.products import ProductsTerms
-from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms, ranges_of
+from fedsieve.messages.ranges import ranges_of
 from fedsieve.messages.relation import Relation, RelationTerms
 from fedsieve.messages.relation_matrices import RelationsTerms
 from fedsieve.methods.feature_graph import connect, pooled_sums, rank
+from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import order_by_score
 from fedsieve.protocol.cohort import SERVER, Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -59,7 +60,7 @@ class SSFMLFSMethod(Method):
     """
 
     name: ClassVar[str] = "SSFMLFS"
-    range_choices: ClassVar[tuple[str, ...]] = ("federated", "local", "declared")
+    range_choices: ClassVar[tuple[str, ...]] = (*Method.range_choices, LOCAL)
     never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Method.choices,
@@ -78,7 +79,6 @@ class SSFMLFSMethod(Method):
     relation: str = "distance"
     irrelevant: str = "least"
     decisions: str = "crisp"
-    ranges: str | Mapping[str, tuple[float, float]] = "federated"
     spread: str = "pooled"
     wire: str = "auto"
     constant: str = "last"
@@ -94,7 +94,6 @@ class SSFMLFSMethod(Method):
         self.check_number("tol", "above 0 and at most 1", lambda tol: 0 < tol <= 1)
         self.check_count("n_neighbors", 1)
         self.check_count("max_iter", 1)
-        self._check_ranges()
 
     @property
     def wire_form(self) -> str:
@@ -102,14 +101,6 @@ class SSFMLFSMethod(Method):
         if self.wire != "auto":
             return self.wire
         return "statistics" if len(self.features) <= MAX_STATISTICS else "vectors"
-
-    @property
-    def declared_scaling(self) -> Scaling | None:
-        """Low and high per feature, where the ranges are declared."""
-        if isinstance(self.ranges, str):
-            return None
-        table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
-        return Scaling(table[:, 0], table[:, 1])
 
     @property
     def smaller_messages(self) -> str:
@@ -125,8 +116,7 @@ class SSFMLFSMethod(Method):
 
     def parameters(self) -> dict[str, Any]:
         """With the wire form that "auto" stands for."""
-        ranges = self.ranges if isinstance(self.ranges, str) else dict(self.ranges)
-        return {**super().parameters(), "wire": self.wire_form, "ranges": ranges}
+        return {**super().parameters(), "wire": self.wire_form}
 
     def check_labeled(self, labeled: Labeled) -> None:
         """Also refuse labeled rows that are too few for the neighbors."""
@@ -139,25 +129,25 @@ class SSFMLFSMethod(Method):
             )
 
     def terms(self) -> tuple[Terms, ...]:
-        """Ranges where they are federated, moments, and the graph in the wire form."""
-        ranges = self.ranges if isinstance(self.ranges, str) else "declared"
-        scaling, relation = (self.columns, ranges, self.declared_scaling), self.relation
-        pair_sums = PairSumsTerms(*scaling, relation)
+        """Ranges, moments, and the graph in the wire form."""
+        scaling = (self.columns, *scaling_agreed_on(self))
+        how = (*scaling, self.relation, self.lam, self.spread)
         graph: dict[str, RelationTerms] = {
-            "matrices": RelationsTerms(*scaling, relation),
-            "statistics": pair_sums,
-            "vectors": ProductsTerms(*scaling, relation, max_rounds=self.max_iter + 1),
+            "matrices": RelationsTerms(*how),
+            "statistics": PairSumsTerms(*how),
+            "vectors": ProductsTerms(*how, max_rounds=self.max_iter + 1, damping=self.damping),
         }
-        first = (RangesTerms(self.columns),) if ranges == "federated" else ()
-        last = (pair_sums,) if self.wire_form == "vectors" and self.selected_distance else ()
-        return (*first, MomentsTerms(*scaling), graph[self.wire_form], *last)
+        last = self.wire_form == "vectors" and self.selected_distance
+        extra = (PairSumsTerms(*how, extra=True),) if last else ()
+        return (*ranges_terms(self), MomentsTerms(*scaling), graph[self.wire_form], *extra)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[GraphSelection]:
         """The clients' rows make the graph, the server's the weights of its vertices."""
         clipped = ClippedValues()
         cohort.observe(clipped)
-        scaling = yield from self._agreed_scaling(labeled, cohort)
-        deviation, varies = yield from self._deviations(cohort, scaling)
+        shown = yield from agreed_scaling(self, labeled, cohort)
+        deviation, varies, moments = yield from self._deviations(cohort, shown)
+        scaling = shown.told()
         vertex = varies | (self.constant == "keep")
         radius = np.where(self.nominal_mask | ~vertex, 0.0, deviation / self.lam)
         weights, clipped.n_clipped[SERVER] = self._relevance(labeled, scaling, radius)
@@ -167,7 +157,8 @@ class SSFMLFSMethod(Method):
         scores, n_iter, residual = np.zeros(n_features), 0, 0.0
         distance = None if self.wire_form == "vectors" else np.zeros((n_features, n_features))
         if vertex.any():
-            edges = yield from connect(self, cohort, self._relation(scaling, radius, np.flatnonzero(vertex)))
+            relation = self._relation(scaling, radius, np.flatnonzero(vertex), moments)
+            edges = yield from connect(self, cohort, relation)
             found = yield from rank(edges, weights[vertex], self.damping, self.tol, self.max_iter)
             scores[vertex], n_iter, residual = found.scores, found.n_iter, found.residual
             distance = None if edges.distance is None else _spread_out(edges.distance, vertex)
@@ -186,29 +177,21 @@ class SSFMLFSMethod(Method):
             unseen=cohort.unseen,
         )
 
-    def _agreed_scaling(self, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:
-        """Step 0: whose smallest and largest values become 0 and 1."""
-        if self.ranges == "local":
-            return Scaling(None, None)
-        if self.ranges == "federated":
-            request = AskRanges(self.columns)
-            ranges: Ranges = yield from cohort.total(request, request.answer(self.server_table(labeled)))
-            return ranges.scaling
-        assert self.declared_scaling is not None
-        return self.declared_scaling
+    def _deviations(self, cohort: Cohort, scaling: Scaling) -> Steps[tuple[Float, Bool, Moments | None]]:
+        """Step 1: the n-1 deviation of all clients' rows together, or the mean of theirs; and which columns vary.
 
-    def _deviations(self, cohort: Cohort, scaling: Scaling) -> Steps[tuple[Float, Bool]]:
-        """Step 1: the n-1 deviation of all clients' rows together, or the mean of theirs; and which columns vary."""
+        With pooled moments, these as well: they show a site where its radius comes from.
+        """
         request = AskMoments(self.columns, scaling)
         if self.spread == "pooled":
             pooled: Moments = yield from cohort.total(request)
-            return pooled.deviation, pooled.m2 > 0
+            return pooled.deviation, pooled.m2 > 0, pooled
         moments: dict[str, Moments] = yield from cohort.each(request)
         first, *others = moments.values()
         deviations = np.array([part.deviation for part in moments.values()])
         known = np.array([part.count >= 2 for part in moments.values()])  # one present value has no deviation
         mean: Float = np.where(known, deviations, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        return mean, sum(others, first).m2 > 0
+        return mean, sum(others, first).m2 > 0, None
 
     def _relevance(self, labeled: Labeled, scaling: Scaling, radius: Float) -> tuple[Float, int]:
         """Step 5, on the server's own rows, and how many of their values were clipped."""
@@ -222,10 +205,11 @@ class SSFMLFSMethod(Method):
         different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
         return kernels.relevance(X, different, *how), n_clipped
 
-    def _relation(self, scaling: Scaling, radius: Float, chosen: Int) -> Relation:
-        """The relation of some of the features."""
+    def _relation(self, scaling: Scaling, radius: Float, chosen: Int, moments: Moments | None = None) -> Relation:
+        """The relation of some of the features; at first with the moments that the radius follows from."""
         columns = self.columns.only(self.features[feature] for feature in chosen)
-        return Relation(columns, scaling.only(chosen), radius[chosen], self.relation)
+        shown = None if moments is None else moments.only(chosen)
+        return Relation(columns, scaling.only(chosen), radius[chosen], self.relation, shown)
 
     def _selected_distance(
         self, cohort: Cohort, scaling: Scaling, radius: Float, vertex: Bool, chosen: Int, distance: Float | None
@@ -239,30 +223,6 @@ class SSFMLFSMethod(Method):
         relation = self._relation(scaling, radius, chosen[vertex[chosen]])
         sums, n_rows = yield from pooled_sums("statistics", cohort, relation)
         return _spread_out(correlation_distance(sums, n_rows), vertex[chosen])
-
-    def _check_ranges(self) -> None:
-        rule = "ranges must be 'federated', 'local' or {name: (low, high)}"
-        if isinstance(self.ranges, str):
-            if self.ranges not in ("federated", "local"):
-                raise ParameterError(f"{self.name}: {rule}; got {self.ranges!r}.")
-            return
-        if not isinstance(self.ranges, Mapping):
-            raise ParameterError(f"{self.name}: {rule}; got {self.ranges!r}.")
-        scaled = [name for name in self.features if name not in self.nominal]
-        missing = [name for name in scaled if name not in self.ranges]
-        if missing:
-            raise ParameterError(f"{self.name}: ranges declares no range for {listed(missing)}. Declare all features.")
-        for name in scaled:
-            try:
-                low, high = (float(edge) for edge in self.ranges[name])
-            except (TypeError, ValueError):
-                raise ParameterError(
-                    f"{self.name}: ranges[{name!r}] must be (low, high); got {self.ranges[name]!r}."
-                ) from None
-            if not -np.inf < low <= high < np.inf:
-                raise ParameterError(
-                    f"{self.name}: ranges[{name!r}] must be finite with low <= high; got ({low}, {high})."
-                )
 
 
 class ClippedValues:

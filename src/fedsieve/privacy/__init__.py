@@ -1,5 +1,20 @@
 """What stands between an answer and the wire: what a site agreed to, and its own rules."""
 
-from fedsieve.privacy.policy import LIBRARY, SITE, Policy, SiteRules, preset, what_leaves
+from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back
+from fedsieve.privacy.policy import LIBRARY, SITE, Pins, Policy, SiteRules, preset, what_leaves, why_forbidden
+from fedsieve.privacy.story import Story
 
-__all__ = ["LIBRARY", "SITE", "Policy", "SiteRules", "preset", "what_leaves"]
+__all__ = [
+    "LIBRARY",
+    "SITE",
+    "GuardedTable",
+    "HeldBack",
+    "Pins",
+    "Policy",
+    "SiteRules",
+    "Story",
+    "held_back",
+    "preset",
+    "what_leaves",
+    "why_forbidden",
+]

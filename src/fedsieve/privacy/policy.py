@@ -4,13 +4,20 @@ One policy, two presets. `library` is for one machine that holds all rows anyway
 `site` is for a site that joined a federation: all rules.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from fedsieve.checks import check_choice
-from fedsieve.errors import ProtocolError
-from fedsieve.messages import Reply, Request
+from fedsieve.errors import ProtocolError, listed
+from fedsieve.messages import Memory, Reply, Request, Terms
+from fedsieve.messages.base import SiteView
+from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
+from fedsieve.tables import Table
+
+Pins: TypeAlias = Mapping[str, str]
+"""What must not change, by its digest."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class Policy:
     0 means no limit.
     """
 
-    min_rows: int = 10  # that an answer is about at least
+    min_rows: int = 50  # that an answer is about at least
     min_cell: int = 5  # rows that must differ from a column's most frequent value, or it is answered as if constant
     rows_per_column: int = 3  # that second moments of the site alone need
     min_cohort: int = 3  # sites that take part in a run at least
@@ -63,40 +70,85 @@ def preset(name: str, owner: str) -> Policy:
 
 
 class SiteRules:
-    """What one site checks before it computes, and before an answer leaves.
+    """What one site checks before it computes, and before an answer leaves."""
 
-    `among_first(kind, digest, n)` says whether a request is one of the first n unlike ones of its kind that the site
-    was asked while it has joined.
-    """
+    def __init__(self, method: Method, policy: Policy) -> None:
+        self.policy, self.terms = policy, method.terms()
+        self._method = method
 
-    def __init__(self, method: Method, policy: Policy, among_first: Callable[[str, str, int], bool]) -> None:
-        self.policy = policy
-        self._terms = {terms.request: terms for terms in method.terms()}
-        self._among_first = among_first
-
-    def check_request(self, request: Request, digest: str) -> None:
-        """Raise `ProtocolError` where the request is outside the agreement or the site's rules."""
-        terms = self._terms.get(type(request))
+    def check_request(self, request: Request) -> None:
+        """Raise `ProtocolError` where the request is outside the agreement, or the policy forbids what was agreed."""
+        terms = self._of(request)
         if terms is None:
-            agreed = ", ".join(kind.__name__ for kind in self._terms)
+            agreed = ", ".join(one.request.__name__ for one in self.terms)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
+        reason = why_forbidden(self._method, self.policy)
+        if reason:
+            raise ProtocolError(reason)
         terms.check(request)
-        kind, most = type(request).__name__, terms.max_different
-        if self.policy.keeps_story and most is not None and not self._among_first(kind, digest, most):
-            raise ProtocolError(f"was asked {kind} in more than {most} ways since it joined, which is enough.")
+
+    def check_story(self, request: Request, digest: str, cohort: tuple[str, ...], story: Story, lasting: Pins) -> Story:
+        """The run's story with this request; raises `ProtocolError` where it does not fit, or too few take part."""
+        if len(cohort) < self.policy.min_cohort:
+            raise ProtocolError(
+                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
+                "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
+            )
+        return story.told_on(request, digest, cohort, self.terms, lasting)
+
+    def check_site(self, request: Request, table: Table | None, seen: Table | None, memory: Memory) -> None:
+        """Raise `ProtocolError` where the answer would tell too much of this site's rows."""
+        terms = self._of(request)
+        assert terms is not None
+        terms.check_site(request, SiteView(table, seen, memory, self.policy.rows_per_column))
+
+    def lasting_pins(self, request: Request) -> Pins:
+        """What later runs under the same agreement must not change."""
+        terms = self._of(request)
+        return pinned(request) if terms is not None and terms.lasting else {}
 
     def check_reply(self, request: Request, reply: Reply) -> None:
         """Raise `ProtocolError` where the answer would tell more than the request was agreed to ask."""
         self.check_rows(reply.n_rows)
-        self._terms[type(request)].check_reply(reply)
+        terms = self._of(request)
+        assert terms is not None
+        terms.check_reply(reply)
 
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
         if n_rows < self.policy.min_rows:
             raise ProtocolError(
-                f"has {n_rows} rows, the agreement asks for {self.policy.min_rows} (min_rows): sums of few rows hide "
-                "little."
+                f"has {n_rows} rows; its rules ask for {self.policy.min_rows} (min_rows): sums of few rows hide "
+                "little. Wait for more rows, or lower min_rows in the agreement and in policy.toml."
             )
+
+    def _of(self, request: Request) -> Terms | None:
+        return next((terms for terms in self.terms if terms.request is type(request)), None)
+
+
+def why_forbidden(method: Method, policy: Policy) -> str:
+    """Why a policy does not allow a method at all; empty where it does. `join` asks before anything is sent."""
+    if policy.methods and method.name not in policy.methods:
+        return (
+            f"its policy allows {listed(policy.methods)} (methods); the agreement's method is {method.name!r}. "
+            "Add it to methods in policy.toml, or agree on another method."
+        )
+    read = set(method.columns_read)
+    if never := [name for name in policy.columns_never_used if name in read]:
+        return (
+            f"the agreement asks for {listed(never)}, which its policy never uses (columns_never_used). "
+            "Agree on other columns, or take them out of columns_never_used in policy.toml."
+        )
+    for terms in method.terms():
+        if policy.keeps_story and terms.why_unchecked:
+            return terms.why_unchecked
+        if terms.permission and not getattr(policy, terms.permission):
+            return (
+                f"the agreement's {method.name} sends {terms.reveals()}; its policy does not allow that "
+                f"({terms.permission} = false). Agree on another form of the method, or set {terms.permission} = true "
+                "in policy.toml ('join --init-policy' writes one that says what that gives up)."
+            )
+    return ""
 
 
 def what_leaves(method: Method) -> list[tuple[str, str]]:

@@ -19,11 +19,20 @@ SERVER = "server"
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A request for a runtime to carry: to whom, in which round."""
+    """A request for a runtime to carry: to whom, in which round, and who takes part besides.
+
+    A run that goes on without some of its clients is a new attempt, and to its sites a new run.
+    """
 
     round: int
     clients: tuple[str, ...]
     request: Request
+    cohort: tuple[str, ...] = ()
+    attempt: int = 0
+
+    def run_at_sites(self, run: str) -> str:
+        """The name under which sites know the attempt."""
+        return f"{run}.{self.attempt}" if self.attempt else run
 
 
 Replies: TypeAlias = Mapping[str, Reply]
@@ -67,11 +76,18 @@ class PlainCohort:
 
     unseen = ""
 
-    def __init__(self, clients: Iterable[str], max_sites_per_client: int = 1, rounds_before: int = 0) -> None:
+    def __init__(
+        self,
+        clients: Iterable[str],
+        max_sites_per_client: int = 1,
+        rounds_before: int = 0,
+        max_rows: int | None = None,
+        attempt: int = 0,
+    ) -> None:
         self.clients = tuple(sorted(clients))
-        self.round = rounds_before
+        self.round, self._attempt = rounds_before, attempt
         self.n_rows: dict[str, int] | None = {}
-        self._max_sites = max_sites_per_client
+        self._max_sites, self._max_rows = max_sites_per_client, max_rows
         self._observers: list[Observer] = []
         self._earlier: dict[str, dict[type[Request], tuple[Request, Reply]]] = {name: {} for name in self.clients}
 
@@ -88,13 +104,16 @@ class PlainCohort:
         """Everybody is asked at once, or, where replies are taken on arrival, one client after the other."""
         self.round += 1
         if take is None:
-            replies = yield Question(self.round, self.clients, request)
+            replies = yield self._question(self.clients, request)
             return self._believed(request, replies, self.clients)
         taken = {}
         for client in self.clients:
-            replies = yield Question(self.round, (client,), request)
+            replies = yield self._question((client,), request)
             taken[client] = take(self._believed(request, replies, (client,))[client])
         return taken
+
+    def _question(self, clients: tuple[str, ...], request: Request) -> Question:
+        return Question(self.round, clients, request, self.clients, self._attempt)
 
     def _believed(self, request: Request, replies: Replies, clients: tuple[str, ...]) -> dict[str, Any]:
         """The replies, once none of them breaks a rule and no observer objects."""
@@ -112,7 +131,8 @@ class PlainCohort:
         if client not in replies:
             return "did not answer."
         n_rows = None if self.n_rows is None else self.n_rows.get(client)
-        return request.why_refused(replies[client], Known(n_rows, self._earlier[client], self._max_sites))
+        known = Known(n_rows, self._earlier[client], self._max_sites, self._max_rows)
+        return request.why_refused(replies[client], known)
 
     def _refuse(self, reasons: Mapping[str, str | None]) -> None:
         bad = {client: reason for client, reason in reasons.items() if reason}

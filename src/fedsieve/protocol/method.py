@@ -2,16 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fedsieve import checks
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Terms
+from fedsieve.messages.columns import DECLARED, FEDERATED, ROBUST, Bins
 from fedsieve.ordering import default_n_features
 from fedsieve.protocol.outcome import Selection
-from fedsieve.tables import ArrayTable, Table, check_values
+from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
+
+NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
 
 if TYPE_CHECKING:
     from fedsieve.protocol.cohort import Cohort, Steps
@@ -19,10 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Labeled:
-    """The server's labeled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels)."""
+    """The server's labeled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels).
+
+    `bins` are those of earlier runs under the same agreement, which histograms keep to.
+    """
 
     X: Float
     Y: Float
+    bins: Bins | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +43,10 @@ class Method(ABC):
     fidelity: ClassVar[str] = "text"
     """How sure its formulas are, as `fedsieve.registry` tells it."""
     sites_hold_labels: ClassVar[bool] = False
-    range_choices: ClassVar[tuple[str, ...]] = ("federated",)
-    """Whose ranges can scale the columns: all sites' together, each site's own, or declared ones."""
+    range_choices: ClassVar[tuple[str, ...]] = (FEDERATED, ROBUST, DECLARED)
+    """Whose ranges can scale the columns: exact or robust ones of all sites together, declared ones, a site's own."""
+    encodes_codes: ClassVar[bool] = False
+    """Whether a nominal column needs a range too, that of its codes."""
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"missing": ("error",), "on_bad_client": ("raise", "drop")}
     """The values that some parameters can take."""
     never_agreed: ClassVar[tuple[str, ...]] = ()
@@ -47,10 +57,14 @@ class Method(ABC):
     n_features_to_select: int | None = None
     missing: str = "error"
     nominal: tuple[str, ...] = ()
+    ranges: str | Mapping[str, tuple[float, float]] = FEDERATED
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of robust ranges
+    n_labels: int | None = None  # where it is agreed on
     on_bad_client: str = "raise"
     max_message_bytes: int = 512_000_000
     min_clients: int = 2
     max_sites_per_client: int = 1
+    max_rows: int = MAX_ROWS - 1
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
@@ -61,8 +75,10 @@ class Method(ABC):
             checks.check_choice(self.name, name, getattr(self, name), allowed)
         self.check_count("max_message_bytes", 1)
         self.check_count("max_sites_per_client", 1)
+        self.check_count("max_rows", 2, MAX_ROWS - 1)
         self.check_n_features_to_select()
         checks.check_known(self.name, "nominal names", self.nominal, set(self.features))
+        self._check_ranges()
 
     @abstractmethod
     def terms(self) -> tuple[Terms, ...]:
@@ -87,10 +103,19 @@ class Method(ABC):
         """How many features to select."""
         return self.n_features_to_select or default_n_features(len(self.features))
 
+    def ranking_again(self, n_selected: int) -> "Method":  # noqa: ARG002 (most have nothing to leave out)
+        """The method for ranking the same labeled rows once more, without what only the first time is for."""
+        return self
+
     @property
     def columns(self) -> Columns:
         """All features, and how they are read."""
         return Columns(self.features, self.nominal, self.missing)
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """All that is read of a site's table."""
+        return self.features
 
     @property
     def nominal_mask(self) -> Bool:
@@ -104,7 +129,8 @@ class Method(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """What was decided: defaults spelled out, "auto" resolved."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "features"}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in NO_PARAMETERS}
+        return {**values, "ranges": self.ranges if isinstance(self.ranges, str) else dict(self.ranges)}
 
     def check_labeled(self, labeled: Labeled) -> None:
         """Refuse labeled rows that do not fit."""
@@ -131,6 +157,39 @@ class Method(ABC):
     def server_table(self, labeled: Labeled) -> Table:
         """The labeled rows as a table, for a method in which the server answers like one more site."""
         return ArrayTable(self.features, labeled.X)
+
+    def _check_ranges(self) -> None:
+        words = [choice for choice in self.range_choices if choice != DECLARED]
+        rule = f"ranges must be {', '.join(map(repr, words))} or {{name: (low, high)}}"
+        if isinstance(self.ranges, str) or not isinstance(self.ranges, Mapping):
+            if self.ranges not in words:
+                raise ParameterError(f"{self.name}: {rule}; got {self.ranges!r}.")
+        else:
+            nominal = set() if self.encodes_codes else set(self.nominal)
+            needed = [name for name in self.features if name not in nominal]
+            missing = [name for name in needed if name not in self.ranges]
+            if missing:
+                raise ParameterError(
+                    f"{self.name}: ranges declares no range for {listed(missing)}. Declare all features."
+                )
+            self._check_pairs("ranges", {name: self.ranges[name] for name in needed})
+        if self.bounds and self.ranges != ROBUST:
+            raise ParameterError(f"{self.name}: bounds are for ranges={ROBUST!r}; got ranges={self.ranges!r}.")
+        checks.check_known(self.name, "bounds name", self.bounds, set(self.features))
+        self._check_pairs("bounds", self.bounds)
+
+    def _check_pairs(self, parameter: str, pairs: Mapping[str, Any]) -> None:
+        for name, pair in pairs.items():
+            try:
+                low, high = (float(edge) for edge in pair)
+            except (TypeError, ValueError):
+                raise ParameterError(f"{self.name}: {parameter}[{name!r}] must be (low, high); got {pair!r}.") from None
+            below = low < high if parameter == "bounds" else low <= high
+            if not (below and low >= -LARGEST and high <= LARGEST):
+                sign = "<" if parameter == "bounds" else "<="
+                raise ParameterError(
+                    f"{self.name}: {parameter}[{name!r}] must be finite with low {sign} high; got ({low}, {high})."
+                )
 
     def check_number(self, name: str, rule: str, holds: Callable[[float], bool]) -> None:
         """Refuse what is no number for which the rule, told in words, holds."""
@@ -163,6 +222,11 @@ class SupervisedMethod(Method):
         if twice:
             names = listed(sorted(twice))
             raise ParameterError(f"{self.name}: labels and features must differ; {names} occur twice.")
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """With the labels."""
+        return (*self.features, *self.labels)
 
     def check_labeled(self, labeled: Labeled) -> None:
         """Also refuse another number of labels."""

@@ -12,24 +12,31 @@ from fedsieve.arrays import Float
 from fedsieve.errors import FedSieveError, ParameterError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, Steps
+from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import Table
 
 
-def federated_selection(method: Method, labeled: Labeled, clients: Iterable[str]) -> Steps[Selection]:
+def federated_selection(
+    method: Method, labeled: Labeled, clients: Iterable[str], kept: KeptReplies | None = None
+) -> Steps[Selection]:
     """Run the method with the named clients.
 
     Yields `Question`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a
-    rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client.
+    rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client. `kept` is shown the checked
+    replies.
     """
     names = tuple(clients)
     _check_names(method, names)
     method.check_labeled(labeled)
     dropped: dict[str, str] = {}
-    rounds = 0
+    rounds = attempt = 0
     while True:
-        cohort = PlainCohort(names, method.max_sites_per_client, rounds)
+        cohort = PlainCohort(names, method.max_sites_per_client, rounds, method.max_rows, attempt)
+        if kept is not None:
+            kept.begin()
+            cohort.observe(kept)
         try:
             selection: Selection = yield from method.run(labeled, cohort)
             return replace(selection, n_rows=cohort.n_rows, dropped=dropped)
@@ -38,7 +45,7 @@ def federated_selection(method: Method, labeled: Labeled, clients: Iterable[str]
                 raise
             dropped.update(bad.reasons)
             names = tuple(name for name in names if name not in bad.reasons)
-            rounds = cohort.round
+            rounds, attempt = cohort.round, attempt + 1
             if len(names) < method.min_clients:
                 raise ProtocolError(
                     f"{method.name}: {len(names)} client left, at least {method.min_clients} needed. Dropped: "
@@ -67,7 +74,7 @@ class EdgeServer:
 
     def __init__(self, method: Method, sites: Iterable[str]) -> None:
         self._method = method
-        self._cohort = PlainCohort(sites, method.max_sites_per_client)
+        self._cohort = PlainCohort(sites, method.max_sites_per_client, max_rows=method.max_rows)
 
     def answer(self, request: Request) -> Steps[Reply]:
         """Yields questions for its sites, is sent their replies, returns its own reply."""

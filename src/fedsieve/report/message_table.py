@@ -10,6 +10,7 @@ from dataclasses import fields
 from typing import Any
 
 from fedsieve.messages import REQUESTS, Request, Terms
+from fedsieve.messages.columns import DECLARED
 from fedsieve.methods import METHODS, Method
 
 WIDE = 5000
@@ -29,11 +30,13 @@ replies are checked; [architecture](architecture.md) tells how to add a message.
   `combine="p-values"`, are compared one by one and never added.)
 - **Agreed**: what a site's own copy of the agreement holds a request to, besides its kind. Columns are always agreed:
   only those, each once, read as agreed.
+- **Under `site`**: what the policy of a site that joined adds. All requests of a run must make one story there: kinds
+  in the method's order and number, ranges, radius and cohort the same throughout ([privacy](privacy.md)).
 
 A site that cannot or will not answer sends a `Refusal` with its reason instead.
 
-| request | reply | asked by | adds up | a reply reveals | the request reveals | agreed |
-|---|---|---|---|---|---|---|
+| request | reply | asked by | adds up | a reply reveals | the request reveals | agreed | under `site` |
+|---|---|---|---|---|---|---|---|
 """
 
 
@@ -53,7 +56,7 @@ def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
     for parameter, values in of_method.choices.items():
         settings += [(f'`{parameter}="{value}"`', {parameter: value}) for value in values]
     for ranges in of_method.range_choices[1:]:
-        value = ranges if ranges == "local" else dict.fromkeys(names, (0.0, 1.0))
+        value = dict.fromkeys(names, (0.0, 1.0)) if ranges == DECLARED else ranges
         settings.append((f"{ranges} ranges", {"ranges": value}))
     if of_method.takes_nominal:
         settings.append(("nominal columns", {"nominal": names[:1]}))
@@ -66,6 +69,7 @@ def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]
     askers = [words for name, settings in asked.items() if (words := _asker(kind, name, settings))]
     why_not = kind.reply.why_no_sum
     agreed = (one for settings in asked.values() for _, all_ in settings for one in all_ if one.request is kind)
+    terms = type(next(agreed, None))
     cells = (
         f"`{kind.__name__}`",
         f"`{kind.reply.__name__}`",
@@ -73,7 +77,8 @@ def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]
         f"no: {why_not.rstrip('.')}" if why_not else "yes",
         _revealed(kind.reply),
         _revealed(kind),
-        _agreed(type(next(agreed, None))),
+        _agreed(terms),
+        _guarded(terms),
     )
     return f"| {' | '.join(cells)} |\n"
 
@@ -103,8 +108,18 @@ def _agreed(terms: type) -> str:
     if not issubclass(terms, Terms):
         return "-"
     parts = [inspect.getdoc(check) for check in (terms.check, terms.check_reply) if check not in OF_ALL]
-    if terms.max_different is not None:
-        parts.append(f"At most {terms.max_different} different requests while a site has joined.")
+    return " ".join(part for part in parts if part) or "-"
+
+
+def _guarded(terms: type) -> str:
+    """What a site's own rules add under the policy `site`."""
+    if not issubclass(terms, Terms):
+        return "-"
+    parts = [f"Needs `{terms.permission}`." if terms.permission else ""]
+    if terms.check_site is not Terms.check_site:
+        parts.append(inspect.getdoc(terms.check_site) or "")
+    if terms.lasting:
+        parts.append("The same in all runs under one agreement.")
     return " ".join(part for part in parts if part) or "-"
 
 

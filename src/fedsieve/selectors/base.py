@@ -1,7 +1,8 @@
 """What all selectors share, a ranking of which the best are kept; and what federated ones share, one `fit`."""
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -14,10 +15,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
-from fedsieve.errors import DataError, ParameterError
+from fedsieve.errors import DataError, FedSieveWarning, ParameterError
 from fedsieve.ordering import default_n_features, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
+from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
 from fedsieve.selectors.inputs import clients_with_labels, common_labels, read_clients, read_labels
 from fedsieve.tables import ArrayTable, Table, check_values, dense
 from fedsieve.transport import in_process
@@ -70,7 +72,7 @@ class FederatedSelector(RankingSelector):
     """A selector that runs a federated method; a subclass names the method and keeps its findings.
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
-    `dropped_` (client -> why).
+    `dropped_` (client -> why), `influence_` (client -> how far the order moves without it).
     """
 
     federated_method: ClassVar[type[Method]]
@@ -90,8 +92,13 @@ class FederatedSelector(RankingSelector):
         federation = self._read(X, Y, clients)
         min_clients = len(federation.tables) if clients is None else 2
         method = self.federated_method(federation.features, min_clients=min_clients, **self._parameters(federation))
-        outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules)
+        kept = KeptReplies()
+        outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules, kept=kept)
         selection = outcome.selection
+        self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
+            influence(method, federation.labeled, selection, kept),
+            stretch(kept),
+        )
         n_selected = method.k if selection.n_selected is None else selection.n_selected
         self._keep_ranking(selection.scores, selection.order, n_selected)
         self.relevance_ = selection.relevance
@@ -99,6 +106,28 @@ class FederatedSelector(RankingSelector):
         self.dropped_ = selection.dropped
         self._keep(selection)
         return self
+
+    @property
+    def influence_(self) -> dict[str, float] | None:
+        """Per client the share of the selected features that others would replace without it, ranges being the same.
+
+        Computed when it is first read; a client that moves far more than the others, or a column's spread more than
+        twofold, is warned of. `None` where it cannot be told: fewer than three clients, or `wire="vectors"`. Not kept
+        in a pickled selector.
+        """
+        check_is_fitted(self)
+        if self._influence is None:
+            raise AttributeError(f"{type(self).__name__}: influence_ is not kept in a pickled selector; fit again.")
+        moved, factors = self._influence()
+        self._influence = lambda: (moved, factors)
+        for words in odd_sites(moved, factors).values():
+            warnings.warn(words, FedSieveWarning, stacklevel=2)
+        return moved
+
+    def __getstate__(self) -> Any:
+        """Without rows and replies, which `influence_` needs."""
+        state = super().__getstate__()
+        return {**state, "_influence": None} if "_influence" in state else state
 
     @abstractmethod
     def _keep(self, selection: Any) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.checks import names_that_differ
 from fedsieve.errors import DataError, columns_differ
 from fedsieve.tables import ArrayTable, FrameTable, Table
 
@@ -108,8 +109,7 @@ def _table(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Ta
             "Pass data frames everywhere, or arrays everywhere."
         )
     if names is not None:
-        missing = [name for name in features if name not in names]
-        extra = [name for name in names if name not in features]
+        missing, extra = names_that_differ(features, names)
         if missing or extra:
             raise columns_differ(owner, missing, extra, WAY_OUT)
     X = numbers(owner, table)
@@ -195,7 +195,7 @@ def _label_values(owner: str, site: str, n_rows: int, y: Any, names: tuple[str, 
             "Pass data frames everywhere, or arrays everywhere."
         )
     if own is not None and names is not None:
-        missing, extra = [name for name in names if name not in own], [name for name in own if name not in names]
+        missing, extra = names_that_differ(names, own)
         if missing or extra:
             way_out = "Give every site the same labels, in any order."
             raise columns_differ(f"{owner}: {site}, its labels,", missing, extra, way_out)

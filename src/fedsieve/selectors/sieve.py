@@ -1,6 +1,6 @@
 """Sieve as a scikit-learn estimator, and its reasons in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ class Sieve(FederatedSelector):
         Features whose values are codes (whole numbers): they are treated as one 0/1 column per code.
     groups : sequence of sequences of names or indices
         Features that are kept or left together, such as 0/1 columns that encode one variable.
+    ranges : {"federated", "robust"} or dict name -> (low, high)
+        Which range becomes [0, 1]: the exact one of all sites, one that a few values cannot stretch, or declared ones;
+        beyond the latter two values are clipped.
     ridge : float above 0
         Penalty of the linear model of the labels, in units of a column's mean square.
     n_trees : int
@@ -87,6 +90,7 @@ class Sieve(FederatedSelector):
         *,
         nominal: Sequence[Any] = (),
         groups: Sequence[Sequence[Any]] = (),
+        ranges: str | Mapping[str, tuple[float, float]] = "federated",
         ridge: float = 0.3,
         n_trees: int = 200,
         n_bootstraps: int = 20,
@@ -98,6 +102,7 @@ class Sieve(FederatedSelector):
         self.n_features_to_select = n_features_to_select
         self.nominal = nominal
         self.groups = groups
+        self.ranges = ranges
         self.ridge = ridge
         self.n_trees = n_trees
         self.n_bootstraps = n_bootstraps

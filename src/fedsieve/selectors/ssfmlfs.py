@@ -30,8 +30,9 @@ class SSFMLFS(FederatedSelector):
         Rows with unlike labels: the least similar ones, or the least similar that are not negative.
     decisions : {"crisp", "soft"}
         Compare the labels as they are, or averaged over related rows.
-    ranges : {"federated", "local"} or dict name -> (low, high)
-        Which range becomes [0, 1]: over all sites, each site's own, or declared ones.
+    ranges : {"federated", "robust", "local"} or dict name -> (low, high)
+        Which range becomes [0, 1]: the exact one of all sites, one that a few values cannot stretch, each site's own,
+        or declared ones.
     spread : {"pooled", "mean"}
         Deviation of all clients' rows together, or the mean of the clients' deviations.
     wire : {"auto", "matrices", "statistics", "vectors"}

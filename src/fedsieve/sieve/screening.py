@@ -6,11 +6,11 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import ranked
 from fedsieve.sieve.views import (
     DECIMALS,
     View,
-    column_means,
     fused,
     label_targets,
     mean_relevance,

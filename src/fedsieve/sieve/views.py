@@ -12,6 +12,7 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float, Int
+from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import best_of, default_n_features, places, ranked, rounded
 
 WEIGHTS = {"together": 0.25, "alone": 0.25, "trees": 0.5}
@@ -96,12 +97,6 @@ def mean_relevance(views: dict[str, View]) -> Float:
     """One relevance per unit, adding up to 1."""
     relevance: Float = np.sum([WEIGHTS[name] * view.relevance for name, view in views.items()], axis=0)
     return relevance
-
-
-def column_means(table: Float) -> Float:
-    """The mean of each column; of a constant one exactly its value, so that its deviations are exactly 0."""
-    mean: Float = np.where(np.ptp(table, axis=0) > 0, table.mean(axis=0), table[0])
-    return mean
 
 
 def label_targets(Y: Float) -> Float:

@@ -1,0 +1,101 @@
+"""Bins per column, and the range that follows from how many values fall into each: robust, and no site's own extreme.
+
+Edges come from declared bounds or from the labeled rows' quantiles; beyond the outermost ones lie two open bins. A bin
+may hold a single value (a point): of columns with one or two values, and of codes.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+
+N_BINS = 32  # between declared bounds
+INNER = np.linspace(0.02, 0.98, 25)  # quantiles of labeled values that become edges
+OUTER = np.array([0.125, 0.25])  # edges beyond them, in units of their span: so far one site can stretch a range
+TAIL = 0.005  # share of all values that a range may leave out at each end
+MAX_EDGES = 2048  # of one column: two for each of the codes that a nominal column may have
+
+
+def edges_between(low: float, high: float) -> Float:
+    """Edges of bins of one width between declared bounds."""
+    return np.unique(np.linspace(low, high, N_BINS + 1))
+
+
+def edges_of_points(points: Sequence[float] | Float) -> Float:
+    """Edges around single values: the bin that begins at a point holds nothing else."""
+    values = np.unique(np.asarray(points, dtype=np.float64))
+    return np.unique(np.concatenate([values, np.nextafter(values, np.inf)]))
+
+
+def edges_of_values(values: Float) -> Float:
+    """Edges for a column of numbers of which these are some, missing ones left out.
+
+    One or two values are points (0 and 1 where only one of them is there); more are cut at their quantiles, and beyond.
+    One value that is nearly all there is gets a point too, and the others a span of their own.
+
+    >>> edges_of_values(np.array([0.0, 0.0, 0.0])).round(3)
+    array([0., 0., 1., 1.])
+    """
+    values = values[np.isfinite(values)]
+    distinct = np.unique(values)
+    if len(distinct) <= 2:
+        known = {0.0, 1.0} if set(distinct.tolist()) <= {0.0, 1.0} else distinct
+        return edges_of_points(sorted(known))
+    inner = np.quantile(values, INNER, method="inverted_cdf")  # values that occur: ties stay ties
+    low, high = inner[0], inner[-1]
+    points = np.zeros(0)
+    if low == high:
+        points = edges_of_points([low])
+        low, high = distinct[0], distinct[-1]
+        inner = np.linspace(low, high, len(INNER))
+    span = high - low
+    return np.unique(np.concatenate([points, low - OUTER * span, inner, high + OUTER * span]))
+
+
+def edges_of_codes(low: float, high: float) -> Float:
+    """Edges around every whole number of a range of codes."""
+    return edges_of_points(np.arange(low, high + 1))
+
+
+def bin_counts(column: Float, edges: Float) -> Int:
+    """How many present values lie in each bin; a value on an edge lies above it.
+
+    >>> bin_counts(np.array([-1.0, 0.0, 0.5, 2.0, np.nan]), np.array([0.0, 1.0]))
+    array([1, 2, 1])
+    """
+    present = column[~np.isnan(column)]
+    return np.bincount(np.searchsorted(edges, present, side="right"), minlength=len(edges) + 1)
+
+
+def robust_range(edges: Float, counts: Int) -> tuple[float, float]:
+    """The range of a column whose values fall into bins so often: all but `TAIL` at each end, between finite edges.
+
+    Where all values lie in points, as codes do, or the bulk of them in one bin, the range reaches to the outermost bins
+    in use: nothing that has a finite edge beyond it is clipped. Without values, low is above high.
+
+    >>> edges = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> robust_range(edges, np.array([1, 500, 400, 500, 1]))
+    (0.0, 3.0)
+    >>> robust_range(edges, np.array([0, 999, 0, 1, 0]))
+    (0.0, 3.0)
+    """
+    n = int(counts.sum())
+    if n == 0:
+        return np.inf, -np.inf
+    below = np.cumsum(counts)
+    first, last = (int(np.searchsorted(below, share, side="right")) for share in (TAIL * n, (1 - TAIL) * n))
+    last = min(last, len(counts) - 1)
+    used = np.flatnonzero(counts)
+    if first == last or all(_is_point(edges, int(place)) for place in used):
+        first, last = int(used[0]), int(used[-1])
+    low = edges[max(first - 1, 0)]
+    high = edges[min(last, len(edges) - 1)]
+    if _is_point(edges, last):
+        high = edges[last - 1]
+    return float(low), float(high)
+
+
+def _is_point(edges: Float, place: int) -> bool:
+    """Whether the bin between two neighboring edges holds one number."""
+    return 0 < place < len(edges) and bool(edges[place] == np.nextafter(edges[place - 1], np.inf))

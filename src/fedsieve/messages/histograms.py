@@ -1,0 +1,107 @@
+"""Histograms: how many values of each column lie in each of some bins, from which robust ranges follow."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedsieve.arrays import Int
+from fedsieve.errors import ProtocolError
+from fedsieve.measures.binning import bin_counts
+from fedsieve.messages.base import Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
+from fedsieve.tables import Table, checked_batches, dense, is_sparse
+
+BLOCK = 256  # columns of a sparse batch that are made dense at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Histograms(Reply):
+    """How many present values of each column lie in each bin, one column's bins after the other's.
+
+    Reveals how the values of each column are spread over the bins, an outlying value by its bin alone; no value, and
+    nothing of how columns go together.
+    """
+
+    n_rows: int
+    features: tuple[str, ...]
+    counts: Int
+
+    def __add__(self, other: "Histograms") -> "Histograms":
+        features = same_names(self.features, other.features)
+        return Histograms(self.n_rows + other.n_rows, features, self.counts + other.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class AskHistograms(Request):
+    """Server: how many values lie in each of these bins. Reveals the bins, which are quantiles of the labeled rows."""
+
+    reply: ClassVar = Histograms
+    title: ClassVar = "histograms of the columns"
+
+    columns: Columns
+    bins: Bins
+
+    def answer(self, table: Table) -> Histograms:
+        """Batch by batch."""
+        self.bins.check(len(self.columns.features))
+        return Histograms(table.n_rows, self.columns.features, counts_of(table, self.columns, self.bins))
+
+    def complaints(self, reply: Histograms, known: Known) -> Iterator[str]:
+        """Counts of all rows, or of fewer where values may be missing."""
+        yield from names_rule(reply.features, self.columns.features)
+        yield from rows_rule(reply.n_rows, known)
+        yield from shape_rule("counts", reply.counts, (len(self.bins.edges) + len(reply.features),))
+        if reply.counts.dtype != np.int64 or np.any(reply.counts < 0):
+            yield "sent counts that are no whole numbers of at least 0."
+        counted = np.array([part.sum() for part in self.bins.split(reply.counts)])
+        least = 0 if self.columns.missing == "unrelated" else reply.n_rows
+        if np.any(counted < least) or np.any(counted > reply.n_rows):
+            yield f"sent counts that do not add up to its {reply.n_rows} rows."
+
+    def pins(self) -> dict[str, object]:
+        """The bins; ever new ones would find a value step by step."""
+        return bin_pins(self.columns, self.bins)
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramsTerms(Terms):
+    """All columns at once, in bins that stay the same under one agreement."""
+
+    request: ClassVar = AskHistograms
+    lasting: ClassVar = True
+
+    def check(self, request: AskHistograms) -> None:
+        """All agreed columns."""
+        super().check(request)
+        if request.columns.features != self.columns.features:
+            raise ProtocolError("was asked for other features than agreed, or in another order.")
+        request.bins.check(len(request.columns.features))
+
+    def reveals(self) -> str:
+        """Counts."""
+        return (
+            f"how many values of each of {len(self.columns.features)} columns lie in each of about 30 bins: how values "
+            "are spread, and that an outlying one is there, though not which; nothing of how columns go together"
+        )
+
+
+def counts_of(table: Table, columns: Columns, bins: Bins) -> Int:
+    """How many of a table's values lie in each bin.
+
+    >>> from fedsieve.tables import ArrayTable
+    >>> table = ArrayTable(("a", "b"), np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> counts_of(table, Columns(("a", "b"), (), "error"), Bins.of([np.array([0.0, 2.0]), np.array([5.0, 6.0])]))
+    array([0, 1, 1, 0, 2, 0])
+    """
+    edges = bins.by_column()
+    counts = [np.zeros(len(part) + 1, dtype=np.int64) for part in edges]
+    for batch in checked_batches(table, columns.features, columns.missing):
+        by_column = batch.tocsc() if is_sparse(batch) else batch
+        width = BLOCK if is_sparse(batch) else len(edges)
+        for first in range(0, len(edges), width):
+            block = dense(by_column[:, first : first + width])
+            for place, column in enumerate(block.T, start=first):
+                counts[place] += bin_counts(column, edges[place])
+    return np.concatenate([np.zeros(0, np.int64), *counts])

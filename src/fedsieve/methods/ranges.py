@@ -1,0 +1,66 @@
+"""The first step of every method that scales columns: the run's ranges, exact, robust, declared, or each site's own."""
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import DataError
+from fedsieve.measures.binning import edges_between, edges_of_codes, edges_of_values
+from fedsieve.messages import Scaling, Terms
+from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins, codes_between
+from fedsieve.messages.histograms import AskHistograms, Histograms, HistogramsTerms
+from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
+from fedsieve.protocol.cohort import Cohort, Steps
+from fedsieve.protocol.method import Labeled, Method
+
+
+def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:
+    """Whose smallest and largest values become 0 and 1; one round, or none. The server's rows count like a site's."""
+    own = method.server_table(labeled)
+    if method.ranges == FEDERATED:
+        request = AskRanges(method.columns)
+        ranges: Ranges = yield from cohort.total(request, request.answer(own))
+        return ranges.scaling
+    if method.ranges == ROBUST:
+        bins = labeled.bins or bins_of(method, labeled)
+        ask = AskHistograms(method.columns, bins)
+        total: Histograms = yield from cohort.total(ask, ask.answer(own))
+        return Scaling.robust(bins, total.counts)
+    return declared_scaling(method) or Scaling(None, None, LOCAL)
+
+
+def ranges_terms(method: Method) -> tuple[Terms, ...]:
+    """What sites agree to for it."""
+    if method.ranges == FEDERATED:
+        return (RangesTerms(method.columns),)
+    return (HistogramsTerms(method.columns),) if method.ranges == ROBUST else ()
+
+
+def declared_scaling(method: Method) -> Scaling | None:
+    """Low and high per feature, where the ranges are declared; codes that need no range have any."""
+    if isinstance(method.ranges, str):
+        return None
+    table = np.array([method.ranges.get(name, (0.0, 1.0)) for name in method.features], dtype=np.float64)
+    return Scaling(table[:, 0], table[:, 1], DECLARED)
+
+
+def scaling_agreed_on(method: Method) -> tuple[str, Scaling | None]:
+    """The kind of ranges, and the declared ones: what `ScaledTerms` hold a server to."""
+    return (method.ranges, None) if isinstance(method.ranges, str) else (DECLARED, declared_scaling(method))
+
+
+def bins_of(method: Method, labeled: Labeled) -> Bins:
+    """Bins for the histograms: between declared bounds, around codes, or at the labeled values' quantiles."""
+    nominal = method.nominal_mask & method.encodes_codes
+    columns = zip(method.features, labeled.X.T, nominal, strict=True)
+    return Bins.of(_edges(method, name, values, coded) for name, values, coded in columns)
+
+
+def _edges(method: Method, name: str, values: Float, coded: bool) -> Float:
+    if coded:
+        low, high = method.bounds.get(name, (values.min(), values.max()))
+        try:
+            codes_between(name, low, high)
+        except DataError as error:
+            raise DataError(f"{method.name}: {error}") from None
+        return edges_of_codes(low, high)
+    return edges_between(*method.bounds[name]) if name in method.bounds else edges_of_values(values)

@@ -1,0 +1,114 @@
+"""Near copies against every line through two rows, for columns that vary in more than a few rows."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedsieve import kernels
+from reference.copies_loops import near_copies
+
+MOST = 4
+
+
+def found(*columns):
+    return [tuple(pair) for pair in kernels.near_copies(np.column_stack(columns), MOST).tolist()]
+
+
+def n_others(column):
+    """Rows that differ from the most frequent value; a site holds a column back where these are few."""
+    return len(column) - max(Counter(column).values())
+
+
+@st.composite
+def tables(draw):
+    """Whole numbers; each column is new, or a line of an earlier one that some rows do not keep to."""
+    n_rows = draw(st.integers(12, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    columns = []
+    for _ in range(draw(st.integers(2, 5))):
+        kind = draw(st.sampled_from(["0/1", "few", "many", "mostly 0", "copy", "copy", "copy"]))
+        if kind == "copy" and columns:
+            before = columns[rng.integers(len(columns))]
+            column = draw(st.sampled_from([-3, -1, 1, 2])) * before + draw(st.integers(-5, 5))
+            off = rng.choice(n_rows, draw(st.integers(0, MOST + 2)), replace=False)
+            column[off] += rng.integers(1, 50, len(off))
+        elif kind == "mostly 0":
+            column = np.zeros(n_rows)
+            column[:8] = rng.integers(-9, 9, 8)
+        else:
+            column = rng.integers(0, {"0/1": 2, "few": 4}.get(kind, 1000), n_rows).astype(float)
+        columns.append(column)
+    return [column for column in columns if n_others(column.tolist()) > MOST]
+
+
+@given(tables())
+def test_they_are_those_of_the_slow_twin(columns):
+    if len(columns) >= 2:
+        assert sorted(found(*columns)) == sorted(near_copies([column.tolist() for column in columns], MOST))
+
+
+@pytest.mark.parametrize("n_off", range(7))
+@pytest.mark.parametrize(("start", "slope"), [(0, 1), (5, -2), (1e3, 0.1)])
+def test_one_to_four_rows_off_make_a_near_copy_and_none_or_more_do_not(n_off, start, slope):
+    x = np.random.default_rng(0).normal(size=60)
+    copy = start + slope * x
+    copy[10 : 10 + n_off] += slope * np.arange(1, n_off + 1)
+    assert found(x, copy) == ([(0, 1)] if 1 <= n_off <= MOST else [])
+    assert found(copy, x) == ([(0, 1)] if 1 <= n_off <= MOST else [])
+
+
+def test_rounding_makes_no_copy_a_near_one():
+    x = np.random.default_rng(0).normal(size=60)
+    assert found(x, x / 3 * 0.7 + 0.1, -x * 1e-8) == []
+
+
+def test_which_rows_are_off_does_not_matter():
+    """The extreme ones, of which lines would be drawn first, neither."""
+    x = np.arange(40.0)
+    for rows in ([0], [39], [0, 39], [0, 1, 2, 3], [36, 37, 38, 39], [0, 1, 38, 39], [0, 13, 26, 39]):
+        copy = x.copy()
+        copy[rows] = -100.0 - np.arange(len(rows)) ** 2
+        assert found(x, copy) == [(0, 1)], rows
+        assert found(copy, x) == [(0, 1)], rows
+
+
+@pytest.mark.parametrize("off", [[0, 1, 2], [3, 4, 5], [0, 1, 2, 3], [0, 4], [5]])
+def test_a_copy_of_a_column_whose_usual_value_lies_in_the_middle(off):
+    """Three rows are below it and three above: lines through two of them alone would miss all the others."""
+    column = np.zeros(60)
+    column[:6] = [-3, -2, -1, 1, 2, 3]
+    copy = column.copy()
+    copy[off] = [7, 11, 17, 23][: len(off)]
+    pairs = found(copy, column), found(column, copy)
+    assert pairs == ([(0, 1)], [(0, 1)])
+
+
+def test_far_from_zero_a_small_difference_is_one():
+    """Times in seconds that differ by one in one row: messages take means away first, and tell that row."""
+    times = 1.7e9 + np.random.default_rng(0).integers(0, 10_000, 60)
+    other = times.copy()
+    other[7] += 1
+    assert found(times, other) == [(0, 1)]
+
+
+def test_columns_that_cross_once_are_no_copies():
+    rng = np.random.default_rng(0)
+    assert found(rng.normal(size=60), rng.normal(size=60), rng.integers(0, 2, 60)) == []
+
+
+def test_a_constant_is_no_copy_and_few_rows_are_no_reason_to_fail():
+    x = np.arange(9.0)
+    assert found(np.ones(9), x, np.zeros(9)) == []
+    assert kernels.near_copies(np.ones((1, 3)), MOST).shape == (0, 2)
+    assert kernels.near_copies(np.ones((5, 0)), MOST).shape == (0, 2)
+    assert kernels.near_copies(np.ones((0, 2)), MOST).shape == (0, 2)
+
+
+def test_it_can_be_asked_for_twice():
+    """Kernels are loaded on first use."""
+    x = np.arange(30.0)
+    for _ in range(2):
+        assert found(x, np.where(x == 3, 0, x)) == [(0, 1)]
