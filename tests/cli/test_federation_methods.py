@@ -19,7 +19,7 @@ def init(fedsieve, tables):
     """Call `fedsieve federation init` with the tables' columns."""
 
     def call(*more: object):
-        named = ("--out", tables["fed"], "--sites", "siteA,siteB")
+        named = ("--out", tables["fed"], "--sites", "siteA,siteB", "--with-keys")
         return fedsieve(
             "federation", "init", *named, "--schema", tables["server.csv"], "--labels", "prefix:label_", *more
         )
@@ -36,7 +36,8 @@ def site_table(tables):
 
 
 def agreement(tables, method="FMLFS", **sections):
-    text = agreement_text("f", "h:1", ["a", "b"], list(tables.features), list(tables.labels), method=method, **sections)
+    columns, sections = (list(tables.features), list(tables.labels)), {"privacy": {"min_rows": 10}, **sections}
+    text = agreement_text("f", "h:1", ["a", "b"], *columns, method=method, **sections)
     return parse_agreement(text)
 
 
@@ -95,7 +96,7 @@ def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, m
         (["--method", "FedCMFS", "--wire", "vectors"], "FedCMFS: wire must be one of 'statistics', 'tests'; got 'vect"),
         (
             ["--method", "FMLFS", "--ranges", "local"],
-            "[columns] ranges: FMLFS knows federated ranges only; got 'local'",
+            "FMLFS: ranges must be 'federated', 'robust' or {name: (low, high)}; got 'local'.",
         ),
         (["--method", "FMLFS", "--nominal", "code"], "FMLFS: takes no nominal features; got 'code'. Encode them."),
         (["--method", "FMLFS", "-k", 7], "FMLFS: n_features_to_select must be a whole number in [1, n_features=6]"),
@@ -111,8 +112,10 @@ def test_options_that_do_not_fit_the_method_are_named_and_nothing_is_made(init, 
 
 @pytest.fixture
 def site(init, tables):
-    assert init("--method", "FMLFS").code == 0
-    return SiteFolder(tables["fed"] / "sites" / "siteA")
+    assert init("--method", "FMLFS", "--min-rows", 10).code == 0
+    made = SiteFolder(tables["fed"] / "sites" / "siteA")
+    (made.path / "policy.toml").write_text("min_rows = 10\nmin_cohort = 2\nallow_exact_ranges = true\n")
+    return made
 
 
 def test_join_refuses_a_table_without_the_labels(fedsieve, tables, site):

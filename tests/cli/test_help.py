@@ -41,7 +41,21 @@ def test_help_lists_the_commands(fedsieve):
         assert f" {command} " in result.out
     result = fedsieve("federation", "--help")
     assert result.code == 0
-    for command in ("init", "pack", "site", "certificate", "serve", "join", "run", "status", "simulate"):
+    for command in (
+        "init",
+        "request",
+        "site",
+        "pack",
+        "diff",
+        "certificate",
+        "serve",
+        "join",
+        "run",
+        "status",
+        "log",
+        "purge",
+        "simulate",
+    ):
         assert f" {command} " in result.out
 
 

@@ -59,7 +59,7 @@ def test_what_typer_refuses_has_the_same_exit_code(fedsieve, tables, arguments):
 
 def test_ranges_must_be_a_word_or_a_file(refusal):
     assert refusal("--ranges", "globl") == (
-        "--ranges must be federated, local or a CSV file with the columns feature, low, high; got 'globl'."
+        "--ranges must be robust, federated, local or a CSV file: feature, low, high; got 'globl'."
     )
 
 
@@ -76,7 +76,7 @@ def test_ranges_files_that_cannot_be_used(refusal, tables):
     tables.save("ranges.csv", ranges.assign(high=[1, None, 1, 1, 1, 1]))
     assert "ranges['weight [kg]'] must be finite" in refusal("--ranges", file)
     tables.save("ranges.csv", ranges.assign(high="much"))
-    assert refusal("--ranges", file).startswith(f"{file}: column 'high' holds string such as 'much'")
+    assert refusal("--ranges", file).startswith(f"{file}: column 'high' holds string, first in row ")
 
 
 @pytest.mark.parametrize(("value", "shown"), [(2, "2"), (-1, "-1"), (0.5, "0.5"), (None, "a missing value")])
@@ -91,7 +91,7 @@ def test_labels_that_are_not_0_or_1_are_named(refusal, tables, value, shown):
 def test_labels_that_are_text(refusal, tables):
     tables.save("server.csv", tables.server.assign(label_b="yes"))
     message = refusal()
-    assert message.startswith(f"{tables['server.csv']}, labels: column 'label_b' holds string such as 'yes'")
+    assert message.startswith(f"{tables['server.csv']}, labels: column 'label_b' holds string, first in row ")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import agreement_text, parse_agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods import SSFMLFSMethod
@@ -54,6 +55,7 @@ rounds = st.fixed_dictionaries(
     optional={
         "min_clients": st.integers(2, 5),
         "max_sites_per_client": st.integers(1, 9),
+        "max_rows": st.integers(10, 2**20 - 1),
         "on_bad_client": st.sampled_from(["raise", "drop"]),
         "max_message_bytes": st.integers(1, 2**40),
     },
@@ -71,7 +73,11 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
     features, labels = columns[:cut], columns[cut:]
     nominal = data.draw(st.lists(st.sampled_from(features), unique=True))
     declared = st.fixed_dictionaries(dict.fromkeys(features, edges))
-    ranges = data.draw(st.sampled_from(["federated", "local"]) | declared)
+    ranges = data.draw(st.sampled_from(["federated", "robust", "local"]) | declared)
+    some = st.lists(st.sampled_from(features), unique=True).flatmap(
+        lambda few: st.fixed_dictionaries(dict.fromkeys(few, edges))
+    )
+    bounds = data.draw(some) if ranges == "robust" else {}
     name = data.draw(names)
     text = agreement_text(
         name,
@@ -81,22 +87,25 @@ def test_what_is_written_is_read_again(data, columns, chosen, rules, seconds):
         labels,
         method="SSFMLFS",
         ranges=ranges,
+        bounds=bounds,
         nominal=nominal,
         parameters=chosen,
         rounds={**rules, "timeout_seconds": seconds},
-        privacy={"min_rows": seconds + 1},
+        privacy={"min_rows": 2 + seconds % 9},
     )
     read = parse_agreement(text)
-    rules = {"on_bad_client": "drop", **rules}
-    assert same(read.method, SSFMLFSMethod(tuple(features), nominal=tuple(nominal), ranges=ranges, **chosen, **rules))
+    rules = {"on_bad_client": "drop", "max_rows": 1_000_000, **rules}
+    meant = {"ranges": ranges, "bounds": bounds, "n_labels": max(2, len(labels))}
+    assert same(read.method, SSFMLFSMethod(tuple(features), nominal=tuple(nominal), **meant, **chosen, **rules))
     assert (read.name, read.address, read.sites, read.labels) == (name, "h:1", ("a", "b"), tuple(labels))
-    assert (read.timeout_seconds, read.min_rows) == (seconds, seconds + 1)
-    assert read.policy == dataclasses.replace(SITE, min_rows=read.min_rows)
+    assert (read.timeout_seconds, read.min_rows) == (seconds, 2 + seconds % 9)
 
 
-def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
+def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped_and_rows_are_limited():
     read = parse_agreement(agreement_text("fed", "h:1", ["a", "b"], ["f0", "f1"], ["y"], method="SSFMLFS"))
-    assert same(read.method, SSFMLFSMethod(("f0", "f1"), on_bad_client="drop"))
+    rules = {"on_bad_client": "drop", "max_rows": 1_000_000}
+    assert same(read.method, SSFMLFSMethod(("f0", "f1"), ranges="robust", n_labels=2, **rules))
+    assert read.min_rows == SITE.min_rows
 
 
 @pytest.mark.parametrize(
@@ -109,6 +118,7 @@ def test_a_template_is_refused_until_it_is_filled_in(tmp_path, features, labels,
         read_agreement(file)
 
 
+KEY = keys.public_text(keys.new_key().public_key())
 BASE = agreement_text(
     "fed",
     "h:1",
@@ -153,10 +163,15 @@ def fingerprint(*changes: tuple[str, str]) -> str:
         ("max_iter = 500", "max_iter = 500\nn_features_to_select = 1"),
         ("min_clients = 2", "min_clients = 3"),
         ("max_sites_per_client = 1", "max_sites_per_client = 2"),
+        ("max_rows = 1000000", "max_rows = 999999"),
         ('on_bad_client = "drop"', 'on_bad_client = "raise"'),
         ("max_message_bytes = 512000000", "max_message_bytes = 512000001"),
         ("timeout_seconds = 300", "timeout_seconds = 301"),
-        ("min_rows = 10", "min_rows = 11"),
+        ("min_rows = 50", "min_rows = 51"),
+        ('"b" = ""\n', '"b" = ""\n"c" = ""\n'),
+        ('"b" = ""\n', ""),
+        ('"b" = ""\n', f'"b" = "{KEY}"\n'),
+        ('"server" = ""\n', f'"server" = "{KEY}"\n'),
     ],
 )
 def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves_a_site(old, new):
@@ -167,17 +182,17 @@ def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves
     ("old", "new"),
     [
         ('address = "h:1"', 'address = "elsewhere.example.org:2"'),
-        ('sites = ["a", "b"]', 'sites = ["a", "b", "c"]'),
         ("# features whose values are codes", "# our own words"),
         ("lam = 1.2\nn_neighbors = 3", "n_neighbors = 3\nlam = 1.2"),
         ('features = ["f0", "f1"]', 'features = [\n "f0",\n "f1",\n]'),
+        ('"a" = ""\n"b" = ""', '"b" = ""\n"a" = ""'),
     ],
 )
-def test_the_fingerprint_does_not_change_with_the_server_the_sites_or_the_writing(old, new):
+def test_the_fingerprint_does_not_change_with_the_server_s_address_or_the_writing(old, new):
     assert fingerprint((old, new)) == fingerprint()
 
 
-@pytest.mark.parametrize("line", ["lam = 1.2\n", "tol = 1e-09\n", "min_clients = 2\n", "min_rows = 10\n"])
+@pytest.mark.parametrize("line", ["lam = 1.2\n", "tol = 1e-09\n", "min_clients = 2\n", "min_rows = 50\n"])
 def test_a_value_that_is_left_out_counts_as_its_default(line):
     assert fingerprint((line, "")) == fingerprint()
 

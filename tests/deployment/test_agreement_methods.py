@@ -48,10 +48,19 @@ def test_what_is_written_is_read_again(data, method):
     chosen = data.draw(PARAMETERS[method])
     read = parse_agreement(text(method, parameters=chosen, rounds={"min_clients": 3}, privacy={"min_rows": 7}))
     plan_type = {"FMLFS": FMLFSMethod, "FedCMFS": FedCMFSMethod}[method]
-    meant = plan_type(("f0", "f1"), labels=("y", "z"), on_bad_client="drop", min_clients=3, **chosen)
+    meant = plan_type(
+        ("f0", "f1"),
+        labels=("y", "z"),
+        ranges="robust",
+        n_labels=2,
+        on_bad_client="drop",
+        max_rows=1_000_000,
+        min_clients=3,
+        **chosen,
+    )
     assert type(read.method) is plan_type
     assert values(read.method) == values(meant)
-    assert (read.labels, read.min_rows, read.policy.min_rows) == (("y", "z"), 7, 7)
+    assert (read.labels, read.min_rows) == (("y", "z"), 7)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -105,7 +114,7 @@ def test_every_method_has_its_own_fingerprint():
         ("FMLFS", 'weighting = "rows"', 'weighting = "plain"'),
         ("FMLFS", 'relevance = "mean"', 'relevance = "max"'),
         ("FMLFS", 'labels = ["y", "z"]', 'labels = ["z", "y"]'),
-        ("FMLFS", "min_rows = 10", "min_rows = 11"),
+        ("FMLFS", "min_rows = 50", "min_rows = 51"),
         ("FedCMFS", "max_pool = 10", "max_pool = 9"),
         ("FedCMFS", "max_pool = 10", "max_pool = 10\nalpha = 0.05"),
         ("FedCMFS", "max_conditioning = 2", "max_conditioning = 1"),
@@ -127,11 +136,13 @@ def test_a_value_that_is_left_out_counts_as_its_default(method, line):
 
 
 @pytest.mark.parametrize("method", LABELED)
-@pytest.mark.parametrize("ranges", ["local", {"f0": (0.0, 1.0), "f1": (0.0, 2.0)}])
-def test_labeled_sites_need_federated_ranges(method, ranges):
+@pytest.mark.parametrize("ranges", ["federated", "robust", {"f0": (0.0, 1.0), "f1": (0.0, 2.0)}])
+def test_labeled_sites_know_all_ranges_but_each_site_s_own(method, ranges):
+    assert parse_agreement(text(method, ranges=ranges)).method.ranges == ranges
     with pytest.raises(ParameterError) as refused:
-        parse_agreement(text(method, ranges=ranges))
-    assert str(refused.value) == f"[columns] ranges: {method} knows federated ranges only; got {ranges!r}."
+        parse_agreement(text(method, ranges="local"))
+    known = "'federated', 'robust' or {name: (low, high)}"
+    assert str(refused.value) == f"{method}: ranges must be {known}; got 'local'."
 
 
 @pytest.mark.parametrize("method", LABELED)

@@ -51,35 +51,46 @@ def some_groups(draw):
 
 @given(PARAMETERS, some_groups(), st.lists(st.sampled_from(FEATURES), unique=True, max_size=3))
 def test_what_is_written_is_read_again(chosen, groups, nominal):
-    rounds = {"min_clients": 3, "max_sites_per_client": 2}
+    rounds = {"min_clients": 3, "max_sites_per_client": 2, "max_rows": 5000}
     written = text(nominal=nominal, parameters={**chosen, "groups": groups}, rounds=rounds, privacy={"min_rows": 7})
     read = parse_agreement(written)
     meant = SieveMethod(
-        tuple(FEATURES), nominal=tuple(nominal), groups=groups, on_bad_client="drop", **rounds, **chosen
+        tuple(FEATURES),
+        nominal=tuple(nominal),
+        groups=groups,
+        ranges="robust",
+        n_labels=2,
+        on_bad_client="drop",
+        **rounds,
+        **chosen,
     )
     assert type(read.method) is SieveMethod
     assert plain(read.method) == plain(meant)
-    assert (read.labels, read.min_rows, read.policy.min_rows) == (("y", "z"), 7, 7)
+    assert (read.labels, read.min_rows) == (("y", "z"), 7)
     assert list(read.method.unit_of) == list(meant.unit_of)
 
 
 def test_defaults_are_those_of_the_plan_except_that_a_bad_site_is_dropped():
-    assert plain(parse_agreement(text()).method) == plain(SieveMethod(tuple(FEATURES), on_bad_client="drop"))
+    assert plain(parse_agreement(text()).method) == plain(
+        SieveMethod(tuple(FEATURES), ranges="robust", n_labels=2, on_bad_client="drop", max_rows=1_000_000)
+    )
 
 
 def test_a_site_answers_what_the_file_says():
     def kinds(**sections):
         return [terms.request for terms in parse_agreement(text(**sections)).method.terms()]
 
-    assert kinds() == [m.AskRanges, m.AskCovariances]
-    assert kinds(nominal=["color"]) == [m.AskRanges, m.AskProjections, m.AskCovariances]
+    assert kinds() == [m.AskHistograms, m.AskCovariances]
+    assert kinds(nominal=["color"]) == [m.AskHistograms, m.AskProjections, m.AskCovariances]
+    assert kinds(ranges="federated") == [m.AskRanges, m.AskCovariances]
+    assert kinds(ranges=dict.fromkeys(FEATURES, (0.0, 1.0))) == [m.AskCovariances]
 
 
 def test_the_labels_stay_with_the_server_and_codes_are_told():
     written = text(nominal=["color"])
     assert 'labels = ["y", "z"]  # in the server\'s labeled table only' in written
     assert 'nominal = ["color"]  # features whose values are codes' in written
-    assert "ranges" not in written
+    assert 'ranges = "robust"  # federated, robust, or declared as in [ranges]' in written
     assert "missing" not in written
 
 
@@ -99,7 +110,7 @@ BASE = text(["f0", "f1", "f2"], nominal=["f1"], parameters={"n_features_to_selec
         ("n_bootstraps = 20", "n_bootstraps = 0"),
         ("screen = 2000", "screen = 1999"),
         ("seed = 0", "seed = 1"),
-        ("min_rows = 10", "min_rows = 11"),
+        ("min_rows = 50", "min_rows = 51"),
     ],
 )
 def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves_a_site(old, new):
@@ -141,8 +152,28 @@ def test_what_does_not_fit_is_named(parameters, said):
     assert str(refused.value) == said
 
 
-@pytest.mark.parametrize("ranges", ["local", {"f0": (0.0, 1.0)}])
-def test_sieve_needs_federated_ranges(ranges):
+@pytest.mark.parametrize(
+    ("ranges", "said"),
+    [
+        ("local", "Sieve: ranges must be 'federated', 'robust' or {name: (low, high)}; got 'local'."),
+        (
+            {"f0": (0.0, 1.0)},
+            "Sieve: ranges declares no range for 'color', 'quote\"d', 'größe', '[groups]', 'two\\nlines'. "
+            "Declare all features.",
+        ),
+    ],
+    ids=["local", "declared of one"],
+)
+def test_ranges_that_sieve_does_not_know_are_named(ranges, said):
     with pytest.raises(ParameterError) as refused:
         parse_agreement(text(ranges=ranges))
-    assert str(refused.value) == f"[columns] ranges: Sieve knows federated ranges only; got {ranges!r}."
+    assert str(refused.value) == said
+
+
+def test_bounds_of_robust_ranges_are_written_and_read_again():
+    bounds = {"f0": (-1.0, 2.5), "größe": (0.0, 300.0)}
+    read = parse_agreement(text(bounds=bounds))
+    assert read.method.bounds == bounds
+    assert read.fingerprint != parse_agreement(text()).fingerprint
+    with pytest.raises(ParameterError, match=r"^Sieve: bounds are for ranges='robust'; got ranges='federated'\.$"):
+        parse_agreement(text(bounds=bounds, ranges="federated"))

@@ -2,10 +2,11 @@
 
 import pytest
 
-from fedsieve.deployment import membership
+from fedsieve.deployment import keys, membership
 from fedsieve.deployment.agreement import agreement_text, check_address, read_agreement
 from fedsieve.errors import DataError, ParameterError
 
+KEY = keys.public_text(keys.new_key().public_key())
 COLUMNS = (["f0", "f1"], ["y"])
 BASE = agreement_text("fed", "h:1", ["a", "b"], *COLUMNS, method="SSFMLFS")
 DECLARED = agreement_text("fed", "h:1", ["a", "b"], *COLUMNS, method="SSFMLFS", ranges={"f0": (0, 1), "f1": (0, 1)})
@@ -15,14 +16,14 @@ MISTAKES = [
     ("lam = 1.2", "lamda = 1.2", "[parameters] has unknown 'lamda'"),
     ("lam = 1.2", 'lam = 1.2\nfeatures = ["f0"]', "[parameters] has unknown 'features'"),
     ('address = "h:1"', "", "[server] lacks 'address'"),
-    ("min_rows = 10", "min_row = 10", "[privacy] has unknown 'min_row'"),
+    ("min_rows = 50", "min_row = 50", "[privacy] has unknown 'min_row'"),
     ('name = "fed"\n', "", "the file lacks 'name'"),
     ("[privacy]", "[secrecy]", "the file lacks 'privacy' and has unknown 'secrecy'"),
     ('[server]\naddress = "h:1"', "server = 5", "[server] must be a section; got 5"),
     ("\n[server]\n", '\n[server]\nhost = "x"\n', "[server] has unknown 'host'"),
-    ("nominal = []", "", "[columns] lacks 'nominal'"),
-    ("fedsieve-federation/1", "fedsieve-federation/9", "got 'fedsieve-federation/9'"),
-    ("format =", "form =", "format 'fedsieve-federation/1'; got None"),
+    ('ranges = "robust"', "", "[columns] lacks 'ranges'"),
+    ("fedsieve-federation/2", "fedsieve-federation/9", "got 'fedsieve-federation/9'"),
+    ("format =", "form =", "format 'fedsieve-federation/2'; got None"),
     # columns
     ('labels = ["y"]', 'labels = ["y", "f1"]', "'f1' cannot be feature and label at once"),
     ('labels = ["y"]', "labels = []", "[columns] labels must name at least one column"),
@@ -30,19 +31,22 @@ MISTAKES = [
     ('features = ["f0", "f1"]', 'features = ["f0", 1]', "got ['f0', 1]"),
     ('features = ["f0", "f1"]', 'features = ["f0", "f0"]', "[columns] features names 'f0' twice"),
     ("nominal = []", 'nominal = ["f7"]', "nominal names no such feature: 'f7'"),
-    ('ranges = "federated"', 'ranges = "declared"', "where there is a section [ranges], and only there"),
-    ('ranges = "federated"', 'ranges = "worldwide"', "got 'worldwide'"),
+    ('ranges = "robust"', 'ranges = "declared"', "where there is a section [ranges], and only there"),
+    ('ranges = "robust"', 'ranges = "worldwide"', "got 'worldwide'"),
     # numbers
     ("min_clients = 2", "min_clients = 1", "[rounds] min_clients must be a whole number of at least 2; got 1"),
     ("timeout_seconds = 300", "timeout_seconds = 0", "[rounds] timeout_seconds must be a whole number of at least 1"),
     ("timeout_seconds = 300", "timeout_seconds = true", "[rounds] timeout_seconds must be a whole number"),
     ("min_clients = 2", "min_clients = true", "[rounds] min_clients must be a whole number of at least 2; got True"),
-    ("min_rows = 10", "min_rows = 1", "[privacy] min_rows must be a whole number of at least 2; got 1"),
-    ("min_rows = 10", "min_rows = 2.5", "got 2.5"),
+    ("min_rows = 50", "min_rows = 1", "[privacy] min_rows must be a whole number of at least 2; got 1"),
+    ("min_rows = 50", "min_rows = 2.5", "got 2.5"),
     ("n_neighbors = 3", "n_neighbors = true", "n_neighbors must be a whole number of at least 1; got True"),
     ("lam = 1.2", "lam = nan", "lam must be in [0.4, 2]; got nan"),
     ("lam = 1.2", 'lam = "1.2"', "lam must be in [0.4, 2]; got '1.2'"),
     ("max_message_bytes = 512000000", "max_message_bytes = 0", "max_message_bytes must be a whole number"),
+    ("max_rows = 1000000", "max_rows = 1", "max_rows must be a whole number in [2, 1048575]; got 1"),
+    ("max_rows = 1000000", "max_rows = 1e9", "max_rows must be a whole number in [2, 1048575]; got 1000000000.0"),
+    ("max_rows = 1000000", "max_rows = 9", "[rounds] max_rows must be a whole number of at least 50; got 9"),
     ('wire = "auto"', 'wire = "pigeon"', "wire must be one of"),
     ('wire = "auto"', "wire = ['auto']", "got ['auto']"),
     ('on_bad_client = "drop"', 'on_bad_client = "forgive"', "on_bad_client must be one of 'raise', 'drop'"),
@@ -53,11 +57,23 @@ MISTAKES = [
     ("h:1", ":443", "got ':443'"),
     ("h:1", "h:https", "got 'h:https'"),
     ('"h:1"', "443", "the server's address must be host:port; got '443'"),
-    ('["a", "b"]', '["a", "b c"]', "got 'b c'"),
-    ('["a", "b"]', '["a", "../../etc"]', "got '../../etc'"),
-    ('["a", "b"]', '["a", "server"]', "and not 'server'; got 'server'"),
-    ('["a", "b"]', '["a", 5]', "sites must be a list of names; got ['a', 5]"),
-    ('["a", "b"]', '["a", "A"]', "site names must differ, not only in case; got 'a', 'A'"),
+    ('"b" = ""', '"b c" = ""', "got 'b c'"),
+    ('"b" = ""', '"../../etc" = ""', "got '../../etc'"),
+    ('"b" = ""', '"A" = ""', "site names must differ, not only in case; got 'a', 'A'"),
+    ('"server" = ""\n', "", "[members] lacks 'server', the operator's key"),
+    # keys
+    ('"b" = ""', '"b" = 5', "[members] b must be a public key, 'ecdsa-sha2-nistp384 ...'; got '5'"),
+    ('"b" = ""', '"b" = "ssh-ed25519 AAAA"', "[members] b must be a public key"),
+    ('"b" = ""', '"b" = "ecdsa-sha2-nistp384 ÄÄ"', "[members] b must be a public key"),
+    ('"b" = ""', f'"b" = "{KEY} siteB"', "[members] b must be a public key"),
+    ('"b" = ""', f'"b" = "{KEY[:-4]}"', "[members] b must be a public key"),
+    ('"b" = ""', f'"b" = "{KEY.replace(" ", "  ")}"', "[members] b must be a public key"),
+    (
+        '"a" = ""\n"b" = ""',
+        f'"a" = "{KEY}"\n"b" = "{KEY}"',
+        "[members] has one key for 'a', 'b'. Each must have its own",
+    ),
+    ('"server" = ""\n"a" = ""', f'"server" = "{KEY}"\n"a" = "{KEY}"', "[members] has one key for 'server', 'a'"),
     # TOML
     ("lam = 1.2", "lam = ", "is no valid TOML"),
     ("lam = 1.2", "lam = 1.2\nlam = 1.3", "is no valid TOML"),
@@ -101,8 +117,6 @@ def test_a_mistake_in_declared_ranges_is_told_in_one_sentence(tmp_path, old, new
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('sites = ["a", "b"]', "sites = 5", "sites must be a list of names; got 5."),
-        ('sites = ["a", "b"]', 'sites = "ab"', "sites must be a list of names; got 'ab'."),
         ('name = "fed"', "name = 5", "name must be text; got 5."),
         ('name = "fed"', "name = 2020-01-01", "name must be text; got datetime.date(2020, 1, 1)."),
         ("nominal = []", "nominal = 5", "[columns] nominal must be a list of names; got 5."),
@@ -128,6 +142,12 @@ def test_a_value_of_another_type_is_told_in_one_sentence(tmp_path, old, new, sai
 def test_ranges_that_are_no_section_or_of_no_feature_are_told_in_one_sentence(tmp_path, old, new, said):
     base = DECLARED if new else DECLARED.replace("format =", "ranges = 5\nformat =")
     assert said in refusal(tmp_path, old, new, base)
+
+
+def test_members_that_are_no_section_are_told_in_one_sentence(tmp_path):
+    start = BASE.index("[members]")
+    said = refusal(tmp_path, BASE[start:], "", BASE.replace("format =", "members = 5\nformat ="))
+    assert "[members] must be a section; got 5." in said
 
 
 def test_a_file_that_is_not_utf_8_is_told_in_one_sentence(tmp_path):

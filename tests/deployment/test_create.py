@@ -44,7 +44,7 @@ def test_private_files_are_readable_by_their_owner_only_and_so_are_all_folders_a
     assert {path.name for path in found} >= PRIVATE_FILES | {"north.tar", "south.tar"}
     assert {mode(path) for path in [*found, run.path / "rounds" / "00001"]} == {0o600}
     site = folder.site("north")
-    closed = [folder.path, folder.server, folder.server / "keys", folder.sites, site.path, site.prepared, run.path]
+    closed = [folder.path, folder.server, folder.sites, site.path, site.prepared, run.path]
     assert {mode(path) for path in [*closed, run.path / "rounds"]} == {0o700}
 
 
@@ -77,6 +77,17 @@ def test_an_unpacked_tar_is_a_working_site_folder_whose_key_the_server_knows(fol
     own = keys.read_private_key(site.path / "site.key").public_key()
     assert own == folder.public_keys(("south",))["south"]
     assert keys.read_public_key(site.path / "operator.pub") == keys.read_public_key(folder.server / "operator.pub")
+
+
+def test_without_keys_no_site_has_one_and_nothing_is_there_to_hand_over(tmp_path):
+    folder = membership.create(tmp_path / "fed", text(), SITES, "h:1", with_keys=False)
+    assert (folder.agreement().sites, folder.agreement().approved) == (tuple(SITES), ())
+    assert folder.public_keys(tuple(SITES)) == {}
+    assert list(folder.sites.iterdir()) == []
+    own = keys.read_private_key(folder.server / "operator.key").public_key()
+    assert folder.agreement().members["server"] == keys.public_text(own)
+    holding = {path.name for path in folder.path.rglob("*") if path.is_file() and b"PRIVATE KEY" in path.read_bytes()}
+    assert holding == {"ca.key", "server.key", "operator.key"}
 
 
 @pytest.mark.parametrize("bits", [0o640, 0o604, 0o620, 0o644])

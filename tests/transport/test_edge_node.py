@@ -12,6 +12,7 @@ from fedsieve.transport import in_process
 from fedsieve.transport.flower import client_app, server_app
 from fedsieve.transport.flower.edge_node import EdgeNode
 from fedsieve.transport.flower.local_grid import LocalGrid, site_node
+from policies import take_part, write_rules
 from protocol.federation import example, labeled, sites
 
 ADDRESS = "127.0.0.1:9443"
@@ -25,10 +26,14 @@ def federation(place, case, names, min_rows):
         list(case.features),
         [f"label {number}" for number in range(case.Y.shape[1])],
         method="SSFMLFS",
+        ranges="federated",
         rounds={"max_sites_per_client": 3},
         privacy={"min_rows": min_rows},
     )
-    return create(place, text, names, ADDRESS)
+    folder = create(place, text, names, ADDRESS)
+    for name in names:
+        write_rules(folder.site(name).path)
+    return folder
 
 
 def consortium(tmp_path, case, n_edges=2):
@@ -43,6 +48,7 @@ def consortium(tmp_path, case, n_edges=2):
         below[edge] = federation(tmp_path / edge, case, own, 2)
         for site in own:
             below[edge].site(site).write_rows(case.features, case.clients[site])
+            take_part(below[edge].site(site))
         grid = LocalGrid({i: site_node(client_app.app, below[edge].site(s).path, i) for i, s in enumerate(own, 1)})
         nodes[100 + number] = EdgeNode(top.site(edge), below[edge], grid)
     return top, nodes, below

@@ -10,15 +10,43 @@ from hypothesis import strategies as st
 
 from fedsieve.deployment.keys import new_key
 from fedsieve.errors import CodecError
-from fedsieve.transport.envelope import ALGORITHM, LENGTHS, MAGIC, Envelope, digest, seal, unseal
+from fedsieve.transport.envelope import (
+    ALGORITHM,
+    LENGTHS,
+    MAGIC,
+    MAX_COHORT,
+    MAX_HEADER,
+    MAX_NUMBER,
+    Envelope,
+    digest,
+    seal,
+    unseal,
+)
 
 KEY, OTHER = new_key(), new_key()
-BASE = Envelope("run-1", "a" * 64, 3, "site-0", "server", "f" * 64, b"payload")
+BASE = Envelope(
+    run="run-1",
+    agreement="a" * 64,
+    round=3,
+    sender="site-0",
+    receiver="server",
+    time=1_800_000_000,
+    kind="step",
+    nonce="0" * 32,
+    about="f" * 64,
+    cohort=("site-0", "site-1"),
+    payload=b"payload",
+)
 KEYS = {"site-0": KEY.public_key(), "site-1": OTHER.public_key()}
 SEALED = seal(BASE, KEY)  # once, since signatures differ in length
 
 texts = st.text(max_size=60)
-envelopes = st.builds(Envelope, texts, texts, st.integers(), texts, texts, texts, st.binary(max_size=3000))
+numbers = st.integers(1 - MAX_NUMBER, MAX_NUMBER - 1)
+cohorts = st.sets(texts, max_size=5).map(sorted).map(tuple)
+envelopes = st.builds(
+    Envelope,
+    *(texts, texts, numbers, texts, texts, numbers, texts, texts, texts, cohorts, st.binary(max_size=3000)),
+)
 
 
 def sealed_header(fields: object, payload: bytes = b"") -> bytes:
@@ -43,7 +71,7 @@ def test_a_payload_of_any_size_travels(size):
     assert unseal(seal(envelope, KEY), KEYS).payload == bytes(size)
 
 
-@given(st.integers(0, 420), st.integers(0, 420), st.binary(max_size=40))
+@given(st.integers(0, 560), st.integers(0, 560), st.binary(max_size=40))
 def test_any_change_of_the_bytes_is_refused_with_a_codec_error(start, end, instead):
     bad = SEALED[: min(start, end)] + instead + SEALED[max(start, end) :]
     assume(bad != SEALED)
@@ -90,12 +118,12 @@ def test_another_payload_than_the_signed_one_is_refused():
 
 def test_a_header_above_the_limit_is_refused_even_if_signed():
     with pytest.raises(CodecError, match="header is too long"):
-        unseal(seal(dataclasses.replace(BASE, about="x" * 5000), KEY), KEYS)
+        unseal(seal(dataclasses.replace(BASE, about="x" * MAX_HEADER), KEY), KEYS)
 
 
 def test_another_version_is_told_as_such():
     with pytest.raises(CodecError, match="Do all sites run one version"):
-        unseal(b"FSE2" + seal(BASE, KEY)[4:], KEYS)
+        unseal(b"FSE1" + seal(BASE, KEY)[4:], KEYS)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +136,11 @@ def test_another_version_is_told_as_such():
         {"sender": 1},
         {"payload": None},
         {"about": ["x"]},
+        {"time": 1.8e9},
+        {"cohort": "site-0"},
+        {"cohort": {"site-0": 1}},
+        {"cohort": ["site-0", 1]},
+        {"cohort": [["site-0"]]},
     ],
     ids=str,
 )
@@ -118,6 +151,48 @@ def test_a_signed_header_of_other_fields_or_types_is_refused(change):
         unseal(sealed_header({**fields, **change}, BASE.payload), KEYS)
 
 
+@pytest.mark.parametrize(
+    "change", [{"round": MAX_NUMBER}, {"time": -(10**4000)}, {"time": 10**4000}], ids=["round", "early", "late"]
+)
+def test_a_signed_number_that_no_round_or_clock_has_is_refused(change):
+    with pytest.raises(CodecError, match="a number above"):
+        unseal(sealed_header({**fields_of(BASE), **change}, BASE.payload), KEYS)
+
+
+@pytest.mark.parametrize(
+    "cohort",
+    [["site-1", "site-0"], ["site-0", "site-0"], [f"{number:05d}" for number in range(MAX_COHORT + 1)]],
+    ids=["unsorted", "one counted twice", "too many"],
+)
+def test_a_cohort_counts_every_name_once(cohort):
+    with pytest.raises(CodecError, match=f"at most {MAX_COHORT} names, sorted, none of them twice"):
+        unseal(sealed_header({**fields_of(BASE), "cohort": cohort}, BASE.payload), KEYS)
+
+
+def test_thousands_of_sites_with_the_longest_names_fit_into_a_header():
+    cohort = tuple(f"{number:064d}" for number in range(MAX_COHORT))
+    envelope = dataclasses.replace(BASE, cohort=cohort)
+    assert unseal(seal(envelope, KEY), KEYS) == envelope
+
+
+@pytest.mark.parametrize("age", [-60, 0, 360])
+def test_a_request_lives_as_long_as_the_server_waits_and_clocks_may_differ_by_a_minute(age):
+    BASE.require_fresh(BASE.time + age + 0.5, 300)
+
+
+@pytest.mark.parametrize("age", [-61, 361, 10**9])
+def test_a_request_of_another_time_is_refused_and_may_be_a_matter_of_clocks(age):
+    with pytest.raises(CodecError, match="compare the clocks of both machines"):
+        BASE.require_fresh(BASE.time + age + 0.5, 300)
+
+
+def test_the_age_of_an_expired_request_is_told_by_whose_clock():
+    with pytest.raises(CodecError, match=r"^sent 395 s ago by the server's clock; a request is answered for 300 s"):
+        BASE.require_fresh(BASE.time + 395, 300)
+    with pytest.raises(CodecError, match=r"^sent 95 s in the future by this machine's clock"):
+        BASE.require_fresh(BASE.time - 95, 300)
+
+
 def test_a_signed_header_that_lacks_a_field_is_refused():
     for missing in fields_of(BASE):
         fields = {name: value for name, value in fields_of(BASE).items() if name != missing}
@@ -125,7 +200,9 @@ def test_a_signed_header_that_lacks_a_field_is_refused():
             unseal(sealed_header(fields, BASE.payload), KEYS)
 
 
-@pytest.mark.parametrize("header", [b"[]", b"5", b"null", b"\xff", b"{", b"[" * 4000, b"1" * 4096])
+@pytest.mark.parametrize(
+    "header", [b"[]", b"5", b"null", b"\xff", b"{", b"[" * 4000, b"1" * 4096, b"[" * MAX_HEADER, b"1" * MAX_HEADER]
+)
 def test_a_signed_header_that_is_no_object_is_refused(header):
     with pytest.raises(CodecError, match="cannot be read"):
         unseal(sealed_header(header), KEYS)
@@ -139,6 +216,7 @@ def test_a_signed_header_that_is_no_object_is_refused(header):
         ("round", 4, ["round 3", "not to 4"]),
         ("sender", "site-9", ["'site-0'", "'site-9'"]),
         ("receiver", "site-1", ["'server'", "'site-1'"]),
+        ("kind", "result", ["'step'", "'result'"]),
         ("about", "e" * 64, ["another request", "sent again"]),
     ],
 )

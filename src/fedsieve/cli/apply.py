@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fedsieve.checks import names_that_differ
 from fedsieve.cli.console import say
 from fedsieve.cli.options import split_names
 from fedsieve.datasets.tables import read_table, write_table
@@ -37,7 +38,7 @@ def apply(
     chosen = record["selected"] if k is None else record["order"][:k]
     source = read_table(table)
     wanted = [*split_names(keep), *chosen]
-    absent = [name for name in wanted if name not in source.column_names]
+    absent, _ = names_that_differ(wanted, source.column_names)
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)

@@ -1,5 +1,6 @@
 """What is printed: the two streams, errors, warnings, sizes, and a selection, alone or beside another method's."""
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# No markup and no emoji: column and file names are printed as they are, also "weight [kg]" and ":a:".
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+from fedsieve.text import visible
+
+
+class PlainConsole(Console):
+    """Prints text as it is, also "weight [kg]" and ":a:": no markup, no emoji, and nothing that steers a terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Every string that is printed passes here, alone or in a table."""
+        return super().render_str(visible(text, keep="\n"), **options)
+
+
+out, err = PlainConsole(), PlainConsole(stderr=True)
 
 NUMBERS = {"scores": "score", "relevance": "relevance", "stability": "stability"}
 """Columns of a record -> their titles in the table of a ranking."""
@@ -25,12 +38,12 @@ def say(message: str | Text) -> None:
 
 def complain(error: Exception) -> None:
     """Say what is wrong, on the error stream."""
-    err.print(Text.assemble(("Error: ", "bold red"), str(error)), soft_wrap=True)
+    err.print(Text.assemble(("Error: ", "bold red"), visible(str(error))), soft_wrap=True)
 
 
 def warn(message: str) -> None:
     """Say what may be wrong, on the error stream."""
-    err.print(Text.assemble(("Warning: ", "bold yellow"), message), soft_wrap=True)
+    err.print(Text.assemble(("Warning: ", "bold yellow"), visible(message)), soft_wrap=True)
 
 
 def size(n_bytes: int) -> str:
@@ -89,15 +102,32 @@ def _number(value: float | None) -> str:
 
 @contextmanager
 def until_interrupted() -> Iterator[None]:
-    """Run the block until it ends or is interrupted; its `finally` clauses run either way."""
+    """Run the block until it ends or is interrupted, by a closed terminal too; `finally` clauses run either way."""
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)  # a second one must not stop the leaving
+        if number == signal.SIGHUP:
+            _print_no_more()
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under nohup
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield
     except KeyboardInterrupt:
         pass
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_no_more() -> None:
+    """To a terminal that was closed, each line would be an error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        if os.isatty(stream):
+            os.dup2(nowhere, stream)
+    os.close(nowhere)

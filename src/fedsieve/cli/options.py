@@ -6,6 +6,7 @@ from typing import Any
 from fedsieve.checks import check_choice, repeated
 from fedsieve.datasets.tables import SUFFIXES, numeric_columns, read_table
 from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.messages.columns import FEDERATED, LOCAL, ROBUST
 from fedsieve.methods import METHODS, SieveMethod, SSFMLFSMethod
 from fedsieve.methods.sieve import AUTO
 
@@ -77,17 +78,22 @@ def asked_and_other(method: str) -> tuple[str, str]:
 
 def declared_ranges(choice: str) -> Any:
     """The value of --ranges: a word, or what a CSV file with feature, low and high declares."""
-    if choice in ("federated", "local"):
+    if choice in (FEDERATED, ROBUST, LOCAL):
         return choice
     if not choice.lower().endswith(SUFFIXES):
         raise ParameterError(
-            f"--ranges must be federated, local or a CSV file with the columns feature, low, high; got {choice!r}."
+            f"--ranges must be robust, federated, local or a CSV file: feature, low, high; got {choice!r}."
         )
-    table = read_table(choice)
+    return ranges_file(choice)
+
+
+def ranges_file(file: str) -> dict[str, tuple[float, float]]:
+    """What a CSV file with feature, low and high declares."""
+    table = read_table(file)
     if table.column_names[:3] != ["feature", "low", "high"]:
-        raise DataError(f"{choice}: needs the columns feature, low, high; got {listed(table.column_names)}.")
+        raise DataError(f"{file}: needs the columns feature, low, high; got {listed(table.column_names)}.")
     names = [str(name) for name in table["feature"].to_pylist()]
     if twice := sorted(repeated(names)):
-        raise DataError(f"{choice}: declares {listed(twice)} twice.")
-    low, high = numeric_columns(table, ["low", "high"], choice).T
+        raise DataError(f"{file}: declares {listed(twice)} twice.")
+    low, high = numeric_columns(table, ["low", "high"], file).T
     return {name: (float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)}

@@ -46,7 +46,7 @@ def select(
     irrelevant: Annotated[str, typer.Option(help=choices_help("irrelevant", supervised=False))] = "least",
     decisions: Annotated[str, typer.Option(help=choices_help("decisions", supervised=False))] = "crisp",
     ranges: Annotated[
-        str, typer.Option(help="SSFMLFS: federated, local, or a CSV file: feature,low,high.")
+        str, typer.Option(help="robust, federated, a CSV file: feature,low,high, or (SSFMLFS) local.")
     ] = "federated",
     spread: Annotated[str, typer.Option(help=choices_help("spread", supervised=False))] = "pooled",
     missing: Annotated[str, typer.Option(help=choices_help("missing", supervised=False))] = "error",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.checks import names_that_differ
 from fedsieve.cli.console import say
 from fedsieve.datasets.columns import label_columns, zero_or_one
 from fedsieve.datasets.dataset import Dataset
@@ -39,7 +40,7 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
     paths = _client_paths(clients)
     server = read_table(labeled)
     label_names = label_columns(labels, server.column_names)
-    features = [name for name in server.column_names if name not in label_names]
+    features, _ = names_that_differ(server.column_names, label_names)
     tables = {name: read_table(path) for name, path in paths.items()}
     features = _common(features, label_names, tables, paths, shared)
     Y = zero_or_one(numeric_columns(server, label_names, f"{labeled}, labels"), label_names, str(labeled))
@@ -64,7 +65,7 @@ def features_and_labels(file: Path, labels: str) -> tuple[list[str], list[str]]:
     """The names of a table's features and of its label columns."""
     columns = read_table(file).column_names
     label_names = label_columns(labels, columns)
-    return [name for name in columns if name not in label_names], label_names
+    return names_that_differ(columns, label_names)[0], label_names
 
 
 def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
@@ -81,6 +82,11 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
         raise DataError(f"{file}: {error}") from None
     if len(X) < agreement.min_rows:
         raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {agreement.min_rows} (min_rows).")
+    if len(X) > method.max_rows:
+        raise DataError(
+            f"{file}: has {len(X)} rows; the agreement lets a site take part with at most {method.max_rows} "
+            "(max_rows). Give fewer rows, or have all parties agree on a larger max_rows."
+        )
     return X, Y
 
 
@@ -116,8 +122,7 @@ def _common(
 ) -> list[str]:
     for name, table in tables.items():
         columns = table.column_names
-        missing = [feature for feature in features if feature not in columns]
-        extra = [column for column in columns if column not in features]
+        missing, extra = names_that_differ(features, columns)
         if len(missing) == len(features):
             raise DataError(
                 f"client {name!r} ({paths[name]}) shares no feature with the labeled rows: it has {listed(columns)}, "
@@ -126,7 +131,8 @@ def _common(
         if (missing or extra) and not shared:
             way_out = "Give every site the same columns, or use --shared to work with those that all have."
             raise columns_differ(f"client {name!r} ({paths[name]})", missing, extra, way_out)
-    common = [feature for feature in features if all(feature in table.column_names for table in tables.values())]
+    in_all = set(features).intersection(*(table.column_names for table in tables.values()))
+    common = [feature for feature in features if feature in in_all]
     if not common:
         raise DataError(f"no feature is in all files; labels are {listed(labels)}, the server has {listed(features)}.")
     return common
@@ -141,13 +147,12 @@ def _rows_and_labels(file: Path, agreement: Agreement) -> tuple[Float, Float]:
 
 def _agreed_columns(file: Path, names: Sequence[str]) -> Float:
     table = read_table(file)
-    missing = [name for name in names if name not in table.column_names]
+    missing, extra = names_that_differ(names, table.column_names)
     if missing:
         raise DataError(
             f"{file}: lacks {listed(missing)} of the {len(names)} columns agreed on (federation.toml); "
             f"it has {listed(table.column_names)}. Columns are matched by name."
         )
-    extra = [name for name in table.column_names if name not in set(names)]
     if extra:
         say(f"{file}: {len(extra)} columns that were not agreed on stay unused: {listed(extra, 4)}")
     return numeric_columns(table, list(names), str(file))

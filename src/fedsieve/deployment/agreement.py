@@ -3,31 +3,34 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from fedsieve.checks import check_count, repeated
-from fedsieve.errors import DataError, FedSieveError, ParameterError, listed
+from fedsieve.deployment.members import check_members, members_text
+from fedsieve.errors import DataError, FedSieveError, ParameterError, listed, shown
 from fedsieve.files import read_once
+from fedsieve.messages.columns import DECLARED, ROBUST
 from fedsieve.methods import DEFAULT_METHOD, Method, method_named
-from fedsieve.privacy import SITE, Policy
+from fedsieve.privacy import SITE
 from fedsieve.protocol import SERVER
+from fedsieve.reading import parse_toml, toml_text
 
-FORMAT = "fedsieve-federation/1"
+FORMAT = "fedsieve-federation/2"
 FILL_IN = "FILL IN"
 UNNAMED_METHOD = "SSFMLFS"  # of a file without the line `method`, as the first ones were
 ROUNDS = {
     "min_clients": 2,
     "max_sites_per_client": 1,  # more where a client is an edge server
+    "max_rows": 1_000_000,  # that a site may claim, so that none can outweigh all others without bound
     "on_bad_client": "drop",
     "max_message_bytes": 512_000_000,
     "timeout_seconds": 300,
 }
 PRIVACY = {"min_rows": SITE.min_rows}
-ELSEWHERE = {"features", "labels", "nominal", "ranges", *ROUNDS}
+ELSEWHERE = {"features", "labels", "nominal", "ranges", "bounds", "n_labels", *ROUNDS}
 """What of a method has its own place in the file."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
@@ -35,11 +38,11 @@ ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """The method with its parameters, the labels' names, the sites, and the rules of the rounds."""
+    """The method with its parameters, the labels' names, who belongs, and the rules of the rounds."""
 
     name: str
     address: str  # host:port where sites reach the server
-    sites: tuple[str, ...]
+    members: Mapping[str, str]  # name -> public key of the server and the sites; "" for a site without one yet
     labels: tuple[str, ...]
     method: Method
     timeout_seconds: float
@@ -47,9 +50,14 @@ class Agreement:
     fingerprint: str  # of all that decides what is computed and what leaves a site; equal at all parties
 
     @property
-    def policy(self) -> Policy:
-        """What a site answers under this agreement."""
-        return replace(SITE, min_rows=self.min_rows)
+    def sites(self) -> tuple[str, ...]:
+        """All sites that belong, also those that cannot take part yet."""
+        return tuple(name for name in self.members if name != SERVER)
+
+    @property
+    def approved(self) -> tuple[str, ...]:
+        """The sites that have a key."""
+        return tuple(name for name in self.sites if self.members[name])
 
 
 def parameters_of(method: type[Method]) -> dict[str, Any]:
@@ -66,38 +74,31 @@ def read_agreement(path: Path) -> Agreement:
 
 def _read_agreement(path: Path) -> Agreement:
     try:
-        return parse_agreement(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
+        return parse_agreement(toml_text(path))
     except FedSieveError as error:
         raise DataError(f"{path}: {error}") from None
-    except ValueError as error:  # of the characters, of TOML, of a number of thousands of digits
-        raise DataError(f"{path}: is no valid TOML: {error}.") from None
 
 
 def parse_agreement(text: str) -> Agreement:
     """The agreement in a file's text."""
-    content = tomllib.loads(text)
+    content = parse_toml(text)
     if content.get("format") != FORMAT:
-        raise DataError(f"is no agreement of format {FORMAT!r}; got {content.get('format')!r}.")
+        raise DataError(f"is no agreement of format {FORMAT!r}; got {shown(content.get('format'))}.")
     _check_keys(
         "the file",
         content,
-        {"format", "name", "sites", "server", "columns", "parameters", "rounds", "privacy"},
-        {"method", "ranges"},
+        {"format", "name", "server", "columns", "parameters", "rounds", "privacy", "members"},
+        {"method", "ranges", "bounds"},
     )
     of_method = method_named(content.get("method", UNNAMED_METHOD), "the file")
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
-    how_to_read = {"nominal", "ranges"}
-    needed, optional = (how_to_read, set()) if len(of_method.range_choices) > 1 else (set(), how_to_read)
-    _check_keys("[columns]", columns, {"features", "labels", *needed}, optional)
+    _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal"})
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
     if not isinstance(content["name"], str):
-        raise ParameterError(f"name must be text; got {content['name']!r}.")
-    _check_names("sites", content["sites"])
+        raise ParameterError(f"name must be text; got {shown(content['name'])}.")
     _check_names("[columns] nominal", columns.get("nominal", []))
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
@@ -106,36 +107,42 @@ def parse_agreement(text: str) -> Agreement:
     check_count("", "[rounds] timeout_seconds", timeout, 1)
     check_count("", "[privacy] min_rows", min_rows, 2)
     check_count("", "[rounds] min_clients", rounds["min_clients"], 2)
-    sites = tuple(content["sites"])
-    check_site_names(sites)
+    members = check_members(content["members"])
+    check_site_names(name for name in members if name != SERVER)
     check_address(content["server"]["address"])
-    both = [name for name in columns["features"] if name in columns["labels"]]
+    both = sorted(set(columns["features"]).intersection(columns["labels"]))
     if both:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
-    ranges = _ranges(columns.get("ranges", "federated"), content.get("ranges"), columns["features"])
     own: dict[str, Any] = {"labels": labels} if of_method.sites_hold_labels else {}
-    if len(of_method.range_choices) > 1:
-        own["ranges"] = ranges
-    elif ranges != "federated":
-        raise ParameterError(f"[columns] ranges: {of_method.name} knows federated ranges only; got {ranges!r}.")
     method = of_method(
         tuple(columns["features"]),
         nominal=tuple(columns.get("nominal", ())),
+        ranges=_ranges(columns["ranges"], content.get("ranges"), columns["features"]),
+        bounds=_pairs("[bounds]", content.get("bounds", {}), columns["features"]),
+        n_labels=max(2, len(labels)),  # one label is told as two classes
         **own,
         **content["parameters"],
         **rounds,
     )
-    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows)
+    check_count("", "[rounds] max_rows", method.max_rows, min_rows)  # else no site could take part
+    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members)
     return Agreement(
-        content["name"], content["server"]["address"], sites, labels, method, timeout, min_rows, fingerprint
+        content["name"], content["server"]["address"], members, labels, method, timeout, min_rows, fingerprint
     )
 
 
-def _fingerprint(name: str, labels: tuple[str, ...], method: Method, timeout: float, min_rows: int) -> str:
+def _fingerprint(
+    name: str,
+    labels: tuple[str, ...],
+    method: Method,
+    timeout: float,
+    min_rows: int,
+    members: Mapping[str, str],
+) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelled out."""
     values = {field.name: _plain(getattr(method, field.name)) for field in fields(method)}
-    agreed = [name, method.name, labels, values, timeout, min_rows]
+    agreed = [name, method.name, labels, values, timeout, min_rows, members]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
@@ -173,13 +180,17 @@ def _ranges(choice: str, declared: Any, features: list[str]) -> Any:
         raise ParameterError("[columns] ranges is 'declared' where there is a section [ranges], and only there.")
     if declared is None:
         return choice
-    _check_keys("[ranges]", declared, set(), set(features))
+    return _pairs("[ranges]", declared, features)
+
+
+def _pairs(owner: str, declared: Any, features: list[str]) -> dict[str, Any]:
+    _check_keys(owner, declared, set(), set(features))
     return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in declared.items()}
 
 
 def _check_names(owner: str, names: Any) -> None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ParameterError(f"{owner} must be a list of names; got {names!r}.")
+        raise ParameterError(f"{owner} must be a list of names; got {shown(names)}.")
     if len(set(names)) < len(names):
         raise ParameterError(f"{owner} names {listed(sorted(repeated(names)))} twice.")
 
@@ -196,7 +207,7 @@ def _check_filled(key: str, names: Any) -> None:
 
 def _check_keys(owner: str, content: Any, needed: Set[str], optional: Set[str] = frozenset()) -> None:
     if not isinstance(content, dict):
-        raise ParameterError(f"{owner} must be a section; got {content!r}.")
+        raise ParameterError(f"{owner} must be a section; got {shown(content)}.")
     missing, unknown = sorted(needed - set(content)), sorted(set(content) - needed - optional)
     if missing or unknown:
         parts = [f"{word} {listed(names)}" for word, names in (("lacks", missing), ("has unknown", unknown)) if names]
@@ -210,26 +221,30 @@ def agreement_text(
     features: list[str] | None,
     labels: list[str] | None,
     *,
-    ranges: Mapping[str, tuple[float, float]] | str = "federated",
+    ranges: Mapping[str, tuple[float, float]] | str = ROBUST,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     nominal: Iterable[str] = (),
     method: str = DEFAULT_METHOD,
     parameters: Mapping[str, Any] | None = None,
     rounds: Mapping[str, Any] | None = None,
     privacy: Mapping[str, Any] | None = None,
+    keys: Mapping[str, str] | None = None,
 ) -> str:
-    """The file's text; without features or labels a template in which these places are marked."""
+    """The file's text; without features or labels a template in which these places are marked.
+
+    `keys` are those of the server and of sites that have one already.
+    """
     chosen = method_named(method, "the federation")
     defaults = {key: value for key, value in parameters_of(chosen).items() if value is not None}
     whose = "the server's and all sites' tables" if chosen.sites_hold_labels else "the server's labeled table only"
     declared = {} if isinstance(ranges, str) else dict(ranges)
     return "\n".join(
         [
-            "# What this federation agrees on. All below but [server] and sites must be the same at all parties:",
-            "# after a change, 'fedsieve federation pack' makes new site folders.",
+            "# What this federation agrees on. All below but [server] must be the same at all parties: after a change,",
+            "# 'fedsieve federation pack' makes new tars for the sites; 'fedsieve federation diff' shows what changed.",
             f"format = {_toml(FORMAT)}",
             f"name = {_toml(name)}",
             f"method = {_toml(chosen.name)}",
-            f"sites = {_toml(list(sites))}  # a site is its key: server/keys/NAME.pub",
             "",
             "[server]",
             f"address = {_toml(address)}  # where sites reach the server",
@@ -239,11 +254,8 @@ def agreement_text(
             f"labels = {_names(labels)}  # in {whose}",
             *_how_to_read(chosen, list(nominal), "declared" if declared else str(ranges)),
             "",
-            *(
-                ["[ranges]", *(f"{_toml(key)} = {_toml(list(pair))}" for key, pair in declared.items()), ""]
-                if declared
-                else []
-            ),
+            *_section("ranges", declared),
+            *_section("bounds", bounds or {}),
             f"[parameters]  # of {chosen.name}; docs/{chosen.page} explains each; n_features_to_select may be left out",
             *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
             "",
@@ -253,6 +265,7 @@ def agreement_text(
             "[privacy]",
             *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
             "",
+            members_text({SERVER: "", **dict.fromkeys(sites, ""), **(keys or {})}),
         ]
     )
 
@@ -262,9 +275,13 @@ def _how_to_read(method: type[Method], nominal: list[str], ranges: str) -> list[
     lines = []
     if nominal or method.takes_nominal:
         lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
-    if ranges != "federated" or len(method.range_choices) > 1:
-        lines.append(f"ranges = {_toml(ranges)}  # federated, local, or as in [ranges]")
-    return lines
+    choices = ", ".join(choice for choice in method.range_choices if choice != DECLARED)
+    return [*lines, f"ranges = {_toml(ranges)}  # {choices}, or declared as in [ranges]"]
+
+
+def _section(name: str, pairs: Mapping[str, tuple[float, float]]) -> list[str]:
+    lines = [f"{_toml(key)} = {_toml(list(pair))}" for key, pair in pairs.items()]
+    return [f"[{name}]", *lines, ""] if lines else []
 
 
 def _names(names: list[str] | None) -> str:

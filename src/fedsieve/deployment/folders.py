@@ -1,9 +1,11 @@
 """The folders of a federation's parties: what lies where, made with the rights that each file needs."""
 
+import hashlib
 import io
 import json
 import tarfile
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,22 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, read_agreement
-from fedsieve.errors import DataError, ProtocolError
+from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import write_atomically
+from fedsieve.messages.columns import Bins
+from fedsieve.privacy import HeldBack, held_back
+from fedsieve.privacy.guarded_table import ColumnRanges
 from fedsieve.protocol import Labeled
+from fedsieve.reading import read_array, read_arrays, read_json
 from fedsieve.tables import ArrayTable, Table
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
+FROM_OPERATOR = (AGREEMENT, "ca.crt", "operator.pub")
+IDENTITY = ("site.pub", "site.key", "site.json")  # made by the site itself, or by the operator in a trial
+NODES_ANEW = "Stop 'fedsieve federation serve' and start it again, which writes the file anew."
+HELD_BACK = "held-back.json"
+JOIN_AGAIN = "Leave (Ctrl-C) and join again."
 
 
 def make_private(folder: Path) -> Path:
@@ -26,8 +37,22 @@ def make_private(folder: Path) -> Path:
     if not folder.parent.exists():
         make_private(folder.parent)
     folder.mkdir(mode=OWNER_ONLY, exist_ok=True)
-    folder.chmod(OWNER_ONLY)
+    try:
+        folder.chmod(OWNER_ONLY)
+        reason = "its file system knows no such rights" if open_to_others(folder) else ""
+    except OSError as error:
+        reason = str(error.strerror)
+    if reason:
+        raise DataError(
+            f"{folder}: may be read by others, and cannot be made yours alone: {reason}. "
+            "Move it to a disk where 'chmod 700' works, as a folder that you own."
+        )
     return folder
+
+
+def open_to_others(folder: Path) -> bool:
+    """Whether anybody but its owner may enter or list it."""
+    return bool(folder.stat().st_mode & ~OWNER_ONLY & 0o777)
 
 
 @dataclass(frozen=True)
@@ -58,13 +83,10 @@ class ServerFolder:
         """The folder of a site before it is handed over."""
         return SiteFolder(self.sites / name)
 
-    def public_key_file(self, site: str) -> Path:
-        """Where the server keeps a site's public key."""
-        return self.server / "keys" / f"{site}.pub"
-
     def public_keys(self, sites: tuple[str, ...]) -> dict[str, keys.PublicKey]:
-        """The keys by which sites are known."""
-        return {name: keys.read_public_key(self.public_key_file(name)) for name in sites}
+        """The keys by which those of the sites are known that have one."""
+        members = self.agreement().members
+        return {name: keys.public_key(members[name]) for name in sites if members.get(name)}
 
     def write_labeled(self, X: Float, Y: Float) -> None:
         """Keep the labeled rows where the server's process finds them."""
@@ -76,26 +98,39 @@ class ServerFolder:
 
     def labeled(self) -> Labeled:
         """The labeled rows that `serve` was given."""
-        try:
-            with np.load(self.server / "labeled.npz") as content:
-                return Labeled(content["X"], content["Y"])
-        except OSError:
-            raise DataError(
-                f"{self.path}: has no labeled rows yet. Start the server with: "
-                f"fedsieve federation serve {self.path} --labeled FILE"
-            ) from None
+        file, start = self.server / "labeled.npz", f"fedsieve federation serve {self.path} --labeled FILE"
+        if not file.is_file():
+            raise DataError(f"{self.path}: has no labeled rows yet. Start the server with: {start}")
+        X, Y = read_arrays(file, ("X", "Y"), way_out=f"Start the server again: {start}")
+        return Labeled(X, Y)
+
+    def bins(self, agreement: str, make: Callable[[], Bins]) -> Bins:
+        """The bins of all runs under an agreement: as the first run made them, though the labeled rows may change."""
+        file = self.server / f"bins-{agreement}.npz"
+        if not file.is_file():
+            made, content = make(), io.BytesIO()
+            np.savez(content, edges=made.edges, n_edges=made.n_edges)
+            write_atomically(file, lambda path: path.write_bytes(content.getbuffer()), mode=keys.PRIVATE)
+        edges, n_edges = read_arrays(file, ("edges", "n_edges"), way_out="Delete it; sites then need a new agreement.")
+        return Bins(edges, n_edges.astype(np.int64))
 
     def nodes(self) -> dict[str, int] | None:
         """The engine's number of each site, once `serve` has registered their keys."""
         file = self.server / "nodes.json"
         if not file.is_file():
             return None
-        return {name: int(entry["node"]) for name, entry in json.loads(file.read_text(encoding="utf-8")).items()}
+        nodes = read_json(file, way_out=NODES_ANEW)
+        if not isinstance(nodes, dict) or not all(isinstance(entry, dict) for entry in nodes.values()):
+            raise DataError(f"{file}: must be an object with an entry per site. {NODES_ANEW}")
+        wrong = [name for name, entry in nodes.items() if type(entry.get("node")) is not int]
+        if wrong:
+            raise DataError(f"{file}: names no node (int) of {listed(wrong)}. {NODES_ANEW}")
+        return {name: entry["node"] for name, entry in nodes.items()}
 
 
 @dataclass(frozen=True)
 class SiteFolder:
-    """A site's folder: its name and key, the server's certificate authority, and a copy of the agreement."""
+    """A site's folder: its own name and key, and the operator's: certificate authority, key, copy of the agreement."""
 
     path: Path
 
@@ -103,14 +138,20 @@ class SiteFolder:
         """The agreement as this site knows it."""
         if not (self.path / "site.json").is_file():
             raise DataError(
-                f"{self.path}: is no site's folder. Unpack the tar that the federation's operator gave you."
+                f"{self.path}: is no site's folder. Make one: fedsieve federation request --name NAME --out {self.path}"
+            )
+        if not (self.path / AGREEMENT).is_file():
+            raise DataError(
+                f"{self.path}: has no agreement yet. Send {self.name}.request to the operator, and unpack the tar that "
+                f"comes back: tar xf {self.name}.tar --strip-components=1 -C {self.path}"
             )
         return read_agreement(self.path / AGREEMENT)
 
     @property
     def name(self) -> str:
         """This site's name."""
-        return str(json.loads((self.path / "site.json").read_text(encoding="utf-8"))["name"])
+        way_out = "Unpack the tar that the federation's operator gave you again."
+        return str(read_json(self.path / "site.json", {"name": str}, way_out=way_out)["name"])
 
     @property
     def prepared(self) -> Path:
@@ -118,9 +159,19 @@ class SiteFolder:
         return self.path / "prepared"
 
     @property
+    def ledger(self) -> Path:
+        """What the site remembers across runs and joins."""
+        return self.path / "ledger"
+
+    @property
     def results(self) -> Path:
         """Where results arrive, one folder per run."""
         return self.path / "results"
+
+    def close_to_others(self) -> list[Path]:
+        """Make the folder its owner's alone, however it was unpacked; returns what was open, refuses what stays so."""
+        parts = [self.path, self.prepared, self.results]
+        return [make_private(folder) for folder in parts if folder.is_dir() and open_to_others(folder)]
 
     def write_rows(self, features: tuple[str, ...], X: Float, Y: Float | None = None) -> None:
         """Keep the checked rows, and labels where the method needs them here, for the processes that answer."""
@@ -133,14 +184,27 @@ class SiteFolder:
 
     def rows(self) -> Table:
         """The prepared rows, for the agreement under which they were given and no other."""
-        consent = json.loads((self.prepared / "consent.json").read_text(encoding="utf-8"))
+        kinds = {"features": list[str], "agreement": str}
+        consent = read_json(self.prepared / "consent.json", kinds, way_out=JOIN_AGAIN)
         agreement = self.agreement()
         if consent["agreement"] != agreement.fingerprint:
             raise ProtocolError("its agreement changed since it consented. It must join again.")
-        features, X = tuple(consent["features"]), np.load(self.prepared / "rows.npy")
+        features, X = tuple(consent["features"]), read_array(self.prepared / "rows.npy", way_out=JOIN_AGAIN)
         if not agreement.method.sites_hold_labels:
             return ArrayTable(features, X)
-        return ArrayTable(features, X, agreement.labels, np.load(self.prepared / "labels.npy"))
+        return ArrayTable(features, X, agreement.labels, read_array(self.prepared / "labels.npy", way_out=JOIN_AGAIN))
+
+    def held_back(self, rows: Table, min_cell: int, ranges: ColumnRanges | None = None) -> HeldBack:
+        """What is held back of these rows, clipped to these ranges; looked for once while the site takes part."""
+        what = hashlib.sha256(json.dumps([min_cell, sorted((ranges or {}).items())]).encode()).hexdigest()
+        file = self.prepared / (f"held-back-{what[:16]}.json" if ranges else HELD_BACK)
+        if file.is_file():
+            kept = read_json(file)
+            if kept["what"] == what:
+                return HeldBack(kept["constant"], kept["replaced"], kept["reasons"])
+        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges)
+        write_json(file, {"what": what, **asdict(held)}, mode=keys.PRIVATE)
+        return held
 
     def _save(self, name: str, values: Float) -> None:
         def save(path: Path) -> None:
@@ -167,9 +231,8 @@ def write_json(path: Path, content: Any, *, mode: int | None = None) -> None:
 
 def _handed_over(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Only what belongs to every site's folder travels, and nobody's user name with it."""
-    kept = {"site.json", AGREEMENT, "ca.crt", "operator.pub", "site.key", "site.pub"}
     parts = Path(entry.name).parts
-    if len(parts) > 1 and parts[1] not in kept:
+    if len(parts) > 1 and parts[1] not in {*FROM_OPERATOR, *IDENTITY}:
         return None
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = ""

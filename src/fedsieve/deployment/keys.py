@@ -3,6 +3,7 @@
 import datetime
 import ipaddress
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from cryptography import x509
@@ -32,9 +33,26 @@ def write_private_key(key: PrivateKey, path: Path, *, ssh: bool = True) -> None:
     _write(path, key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()), PRIVATE)
 
 
+def public_text(key: PublicKey) -> str:
+    """A public key as OpenSSH writes it, without a comment: the form that agreements hold."""
+    return key.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH).decode()
+
+
+@lru_cache(maxsize=1 << 14)
+def public_key(text: str) -> PublicKey:
+    """The key that a text of the form above stands for."""
+    try:
+        key = serialization.load_ssh_public_key(text.encode())
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, PublicKey):
+        raise DataError(f"{text[:40]!r}... is no point of its elliptic curve, so no public key.")
+    return key
+
+
 def write_public_key(key: PublicKey, path: Path) -> None:
     """Write a public key in OpenSSH's form."""
-    _write(path, key.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH) + b"\n", PUBLIC)
+    _write(path, public_text(key).encode() + b"\n", PUBLIC)
 
 
 def read_private_key(path: Path) -> PrivateKey:
@@ -156,5 +174,5 @@ def _load(path: Path, load: Callable[[bytes], object]) -> object:
         return load(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except (ValueError, UnsupportedAlgorithm):
+    except (ValueError, UnsupportedAlgorithm, NotImplementedError):
         raise DataError(f"{path}: is no key or certificate of the expected form.") from None

@@ -1,12 +1,13 @@
 """Log files of server and sites: every line says which run it is about; values of rows never appear in one."""
 
-import json
 import logging
 from pathlib import Path
 
 from fedsieve.checks import check_choice
 from fedsieve.deployment.folders import SiteFolder, write_json
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, FedSieveError
+from fedsieve.reading import read_json
+from fedsieve.text import visible
 
 LEVELS = ("debug", "info", "warning", "error")
 SETTINGS = "log.json"
@@ -32,18 +33,38 @@ def engine_log(log: Path) -> Path:
 
 def open_log(folder: Path, run: str, party: str) -> Log:
     """The log of a party for one run."""
-    try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    except OSError:
-        settings = {"file": str(folder / "fedsieve.log"), "level": "info"}
+    settings, complaint = _settings(folder)
     logger = logging.getLogger(f"fedsieve.{party}.{run}")
     if not any(getattr(handler, "baseFilename", None) == settings["file"] for handler in logger.handlers):
         handler = logging.FileHandler(settings["file"], encoding="utf-8", delay=True)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s run=%(run)s %(party)s: %(message)s"))
+        handler.setFormatter(OneLine("%(asctime)s %(levelname)s run=%(run)s %(party)s: %(message)s"))
         logger.addHandler(handler)
         logger.setLevel(settings["level"].upper())
         logger.propagate = False
+        if complaint:
+            logger.warning("%s It is logged here instead.", complaint, extra={"run": run, "party": party})
     return logging.LoggerAdapter(logger, {"run": run, "party": party})
+
+
+def _settings(folder: Path) -> tuple[dict[str, str], str]:
+    """As chosen; by default, and what is wrong, where the choice cannot be read: a party must be able to say so."""
+    file, default = folder / SETTINGS, {"file": str(folder / "fedsieve.log"), "level": "info"}
+    if not file.is_file():
+        return default, ""
+    try:
+        settings: dict[str, str] = read_json(file, {"file": str, "level": str})
+        check_choice(str(file), "level", settings["level"], LEVELS)
+    except FedSieveError as error:
+        return default, str(error)
+    return settings, ""
+
+
+class OneLine(logging.Formatter):
+    """One line for each record, whatever others put into its words: none of them can write a line of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """As always, then made visible."""
+        return visible(super().format(record))
 
 
 def site_log(site: SiteFolder, run: str) -> Log:

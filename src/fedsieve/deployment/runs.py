@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,10 @@ from fedsieve.deployment.folders import ServerFolder, make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
+from fedsieve.reading import read_json, read_json_lines
 from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
+
+KEEPS = "keep-replies"  # a file that says so
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,9 @@ class RunFolder:
 
     def settings(self) -> dict[str, Any]:
         """What the run was started with: its sites, those that were absent, the agreement's fingerprint."""
-        return self._read("run.json")
+        kinds = {"id": str, "sites": list[str], "absent": list[str], "agreement": str}
+        settings: dict[str, Any] = read_json(self.path / "run.json", kinds, way_out="Start a new run.")
+        return settings
 
     @contextmanager
     def lead(self) -> Iterator[None]:
@@ -52,8 +58,8 @@ class RunFolder:
     def events(self) -> list[dict[str, Any]]:
         """What happened so far."""
         file = self.path / "events.jsonl"
-        lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        way_out = "Remove the line; nothing but the story of the run is lost with it."
+        return read_json_lines(file, {"event": str, "time": float}, way_out=way_out) if file.is_file() else []
 
     def finish(self, record: dict[str, Any]) -> None:
         """Keep the result."""
@@ -65,11 +71,12 @@ class RunFolder:
 
     def result(self) -> dict[str, Any] | None:
         """The result, if there is one."""
-        return read_selection(self.path / JSON) if (self.path / JSON).is_file() else None
+        return read_selection(self.path / JSON, whole=True) if (self.path / JSON).is_file() else None
 
     def failure(self) -> str | None:
         """Why the run failed, if it did."""
-        return str(self._read("failed.json")["reason"]) if (self.path / "failed.json").is_file() else None
+        file = self.path / "failed.json"
+        return str(read_json(file, {"reason": str}, way_out=f"Remove {file}.")["reason"]) if file.is_file() else None
 
     def forget_failure(self) -> None:
         """Before another attempt."""
@@ -77,17 +84,41 @@ class RunFolder:
 
     def keep(self, number: int, content: bytes) -> None:
         """Keep a round's replies, in one step, for the server's eyes only."""
-        folder = make_private(self.path / "rounds")
+        folder = make_private(self.replies)
         write_atomically(folder / f"{number:05d}", lambda file: file.write_bytes(content), mode=PRIVATE)
 
     def kept(self, number: int) -> bytes | None:
         """What was kept of a round."""
-        file = self.path / "rounds" / f"{number:05d}"
+        file = self._round(number)
         return file.read_bytes() if file.is_file() else None
 
-    def _read(self, name: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
-        return content
+    def set_aside(self, number: int) -> Path:
+        """Put what was kept of a round out of the way, for people to look at; returns where it lies now."""
+        file = self._round(number)
+        return file.replace(file.with_suffix(".damaged"))
+
+    @property
+    def replies(self) -> Path:
+        """Where the replies of all rounds lie: deleted at the end, unless `keep_replies` was called."""
+        return self.path / "rounds"
+
+    def keep_replies(self) -> None:
+        """Keep the replies beyond the end of the run, on purpose."""
+        (self.path / KEEPS).touch(mode=PRIVATE)
+
+    def end_replies(self) -> None:
+        """Delete the replies of a run that has its result, unless they are kept on purpose."""
+        if not (self.path / KEEPS).exists() and self.replies.is_dir():
+            shutil.rmtree(self.replies)
+
+    def purge_replies(self) -> None:
+        """Delete the replies whatever was meant before; refused while a process leads the run."""
+        busy = ProtocolError(f"run {self.id} is led by a process now. Wait for its end, or end it.")
+        with only_one(self.path / "lead.lock", busy):
+            shutil.rmtree(self.replies)
+
+    def _round(self, number: int) -> Path:
+        return self.replies / f"{number:05d}"
 
 
 def new_run(folder: ServerFolder, sites: list[str], absent: list[str]) -> RunFolder:

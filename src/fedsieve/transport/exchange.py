@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 from fedsieve.messages import Reply
 from fedsieve.protocol import SERVER, Labeled, Method, Question, SentMessage, federated_selection
+from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.transport.codec import encoded_size
 
@@ -20,9 +21,11 @@ Exchange: TypeAlias = Callable[[Question], Mapping[str, Answer]]
 """Carries one question to its clients and returns the answers that came back, by client."""
 
 
-def drive(method: Method, labeled: Labeled, clients: tuple[str, ...], exchange: Exchange) -> Outcome:
+def drive(
+    method: Method, labeled: Labeled, clients: tuple[str, ...], exchange: Exchange, kept: KeptReplies | None = None
+) -> Outcome:
     """Run the selection with the named clients; how messages travel is `exchange`'s business."""
-    steps = federated_selection(method, labeled, clients)
+    steps = federated_selection(method, labeled, clients, kept)
     transcript: list[SentMessage] = []
     question = next(steps)
     while True:

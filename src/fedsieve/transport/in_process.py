@@ -6,11 +6,14 @@ from fedsieve.errors import CodecError
 from fedsieve.messages import Reply
 from fedsieve.privacy import LIBRARY, Policy
 from fedsieve.protocol import Labeled, Method, Question
+from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
 from fedsieve.transport.exchange import Answer, drive
+
+RUN = "run"
 
 
 def select(
@@ -20,15 +23,18 @@ def select(
     watch: Callable[[Question], None] | None = None,
     *,
     policy: Policy = LIBRARY,
+    kept: KeptReplies | None = None,
 ) -> Outcome:
     """Run the selection with all sites in this process; `watch` is told of every question before it is asked."""
+    wrapping = Bare()
     endpoints = {
-        name: Endpoint.of_table(table, method, policy, Bare(), TransientState()) for name, table in tables.items()
+        name: Endpoint.of_table(table, method, policy, wrapping, TransientState()) for name, table in tables.items()
     }
 
     def exchange(question: Question) -> dict[str, Answer]:
         if watch is not None:
             watch(question)
+        wrapping.run, wrapping.cohort = question.run_at_sites(RUN), question.cohort
         data, answers = encode(question.request), {}
         for name in question.clients:
             payload = endpoints[name].answer(data)
@@ -39,4 +45,4 @@ def select(
             answers[name] = Answer(reply, len(payload))
         return answers
 
-    return drive(method, labeled, tuple(endpoints), exchange)
+    return drive(method, labeled, tuple(endpoints), exchange, kept)

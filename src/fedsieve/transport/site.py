@@ -1,7 +1,7 @@
 """The endpoint of a site that joined a federation. Each message may be met by a new process, so all lies on disk."""
 
-import json
-import zlib
+import secrets
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -11,20 +11,26 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
+from fedsieve.deployment.admission import check_own_place
 from fedsieve.deployment.agreement import NAME
-from fedsieve.deployment.folders import SiteFolder, make_private, write_json
+from fedsieve.deployment.consent import ConsentRecord
+from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
+from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.logs import site_log
-from fedsieve.errors import CodecError
+from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.what_left import Departure, WhatLeft
+from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import write_atomically
-from fedsieve.messages import Memory, Reply, Request
-from fedsieve.privacy import SITE, Policy, SiteRules
+from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story
 from fedsieve.protocol import SERVER, Client
+from fedsieve.reading import read_array
 from fedsieve.selection_file import write_selection_json
 from fedsieve.tables import Table
 from fedsieve.transport.endpoint import Endpoint, Letter, Respond
-from fedsieve.transport.envelope import ANYONE, digest, seal, unseal
-
-MAX_RESULT = 1 << 28  # bytes of an unpacked result: names and scores of a million features
+from fedsieve.transport.envelope import ANYONE, HELLO, RESULT, digest, seal, unseal
+from fedsieve.transport.results import read_result
 
 
 class JoinedSite:
@@ -43,12 +49,16 @@ class JoinedSite:
     ) -> None:
         self.name = folder.name
         self._folder, self._pass_on, self._policy = folder, pass_on, policy
+        self._has_no_rows = respond is not None
+        self._state = FolderState(folder, self._policy_in_force, has_rows=respond is None)
         self._endpoint = Endpoint(
             self._rules,
             respond or self._from_rows,
             Signed(folder),
+            self._state,
             hides_defects=(policy or SITE).hides_defects,
-            n_rows=None if respond else lambda: self._table.n_rows,
+            table=None if respond else self._seen,
+            record=self._record,
             log_for=lambda run: site_log(folder, run),
         )
 
@@ -58,34 +68,67 @@ class JoinedSite:
 
     def greet(self, data: bytes) -> bytes:
         """Say who this is, to whoever asks in the server's name: the signature is the answer."""
-        return self._endpoint.receive(data, "greeting", lambda _letter: b"", to_anyone=True)
+        return self._endpoint.receive(data, HELLO, lambda _letter: b"", to_anyone=True)
 
     def take_result(self, data: bytes) -> bytes:
         """Keep the result of a run."""
-        return self._endpoint.receive(data, "result", self._keep_result)
+        return self._endpoint.receive(data, RESULT, self._keep_result)
 
     def _rules(self) -> SiteRules:
-        agreement = self._folder.agreement()
-        return SiteRules(agreement.method, self._policy or agreement.policy, FolderState(self._folder).among_first)
+        return SiteRules(self._folder.agreement().method, self._policy_in_force())
+
+    def _policy_in_force(self) -> Policy:
+        return self._policy or read_policy(self._folder)
+
+    def _record(self, letter: Letter, request: Request | None, reply: Reply, n_bytes: int) -> None:
+        """Write down what is about to leave; without that, nothing leaves."""
+        refused = reply.reason if isinstance(reply, Refusal) else ""
+        try:
+            agreement = self._folder.agreement()
+            asked_by, under, method = (
+                fingerprint(agreement.members[SERVER]),
+                agreement.fingerprint,
+                agreement.method.name,
+            )
+        except FedSieveError:  # the reason of the refusal
+            asked_by, under, method = "", "", ""
+        columns = () if request is None else request.column_names()
+        held = () if refused or self._has_no_rows else self._seen(request).held.constant
+        WhatLeft(self._folder.path).add(
+            Departure(
+                run=letter.run,
+                round=letter.round,
+                request="" if request is None else type(request).__name__,
+                reply=type(reply).__name__,
+                columns=columns,
+                n_rows=0 if refused else reply.n_rows,
+                n_bytes=n_bytes,
+                asked_by=asked_by,
+                agreement=under,
+                rule="" if refused else f"agreed on ({method}), and within policy.toml",
+                held_back=[name for name in columns if name in held],
+                refused=refused,
+            )
+        )
 
     def _from_rows(self, request: Request, run: str) -> Reply:
-        return Client(self._table, FolderState(self._folder).memory(run)).answer(request)
+        return Client(self._seen(request), self._state.memory(run)).answer(request)
+
+    def _seen(self, request: Request | None) -> GuardedTable:
+        """The rows as a request sees them, without what is held back."""
+        ranges = {} if request is None else dict(request.clips())
+        min_cell = self._policy_in_force().min_cell
+        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, ranges))
 
     @cached_property
-    def _table(self) -> Table:
+    def _rows(self) -> Table:
         return self._folder.rows()
 
     def _keep_result(self, letter: Letter) -> bytes:
-        unpacking = zlib.decompressobj()
-        try:
-            text = unpacking.decompress(letter.payload, MAX_RESULT)
-        except zlib.error:
-            raise CodecError("was sent a result that cannot be unpacked.") from None
-        if unpacking.unconsumed_tail:
-            raise CodecError(f"was sent a result above {MAX_RESULT} bytes.")
+        text = read_result(letter.payload, self._folder.agreement(), letter.run)
         if self._pass_on is not None:
             self._pass_on(letter.run, letter.round, letter.payload)
-        write_selection_json(text.decode(), make_private(self._folder.results / letter.run))
+        write_selection_json(text, make_private(self._folder.results / letter.run))
         return b""
 
 
@@ -101,39 +144,83 @@ class Signed:
         if not NAME.fullmatch(envelope.run):  # it becomes a file's name here
             raise CodecError("a request of a run that has no proper name.")
         receiver = ANYONE if to_anyone else self._name
-        return Letter(envelope.run, envelope.round, envelope.payload, (envelope, digest(data), receiver))
+        reference = (envelope, digest(data), receiver)
+        return Letter(envelope.run, envelope.round, envelope.payload, reference, envelope.kind, envelope.cohort)
 
-    def refuse_foreign(self, letter: Letter) -> None:
-        """What the operator signed for another site, or under another agreement."""
+    def refuse_foreign(self, letter: Letter, kind: str) -> None:
+        """What the operator signed for another site or use, under another agreement, long ago, or with strangers."""
         envelope, _, receiver = letter.reference
-        envelope.require(sender=SERVER, receiver=receiver, agreement=self._folder.agreement().fingerprint)
+        agreement = self._folder.agreement()
+        envelope.require(sender=SERVER, receiver=receiver, kind=kind, agreement=agreement.fingerprint)
+        envelope.require_fresh(time.time(), agreement.timeout_seconds)
+        check_own_place(self._folder, agreement)
+        strangers = sorted(set(letter.cohort) - set(agreement.approved))
+        if strangers:
+            raise ProtocolError(f"is asked to take part with {listed(strangers)}, no member of its agreement.")
+        if kind != HELLO and self._name not in letter.cohort:
+            raise ProtocolError("is asked for a run of which it is said to be no part.")
 
     def seal(self, letter: Letter, payload: bytes) -> bytes:
         """Names the one request that it answers."""
         request, about, _ = letter.reference
-        reply = replace(request, sender=self._name, receiver=SERVER, about=about, payload=payload)
+        fresh = {"time": int(time.time()), "nonce": secrets.token_hex(16), "cohort": ()}
+        reply = replace(request, sender=self._name, receiver=SERVER, about=about, payload=payload, **fresh)
         return seal(reply, keys.read_private_key(self._folder.path / "site.key"))
 
 
 class FolderState:
-    """What a site remembers, for its own eyes only, in the folder that is removed when it leaves."""
+    """What a site remembers, for its own eyes only.
 
-    def __init__(self, folder: SiteFolder) -> None:
-        self._prepared = folder.prepared
+    Values and answers lie in the folder that is removed when it leaves; stories and the ledger stay.
+    """
+
+    def __init__(self, folder: SiteFolder, policy: Callable[[], Policy], *, has_rows: bool = True) -> None:
+        self._folder, self._policy, self._has_rows = folder, policy, has_rows
+        self._ledger = Ledger(folder.ledger)
 
     def memory(self, run: str) -> Memory:
         """Files of one run."""
-        return _FileMemory(self._prepared, Path(run).name)
+        return _FileMemory(self._folder.prepared, Path(run).name)
 
-    def among_first(self, kind: str, digest: str, n: int) -> bool:
-        """Since it joined; requests are known by their digest."""
-        file = self._prepared / "asked.json"
-        asked: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-        known = asked.setdefault(kind, [])
-        if digest not in known and len(known) < n:
-            known.append(digest)
-            write_json(file, asked, mode=keys.PRIVATE)
-        return digest in known
+    def story(self, run: str) -> Story:
+        """From the ledger."""
+        return self._ledger.story(run)
+
+    def keep_story(self, run: str, story: Story) -> None:
+        """In the ledger."""
+        self._ledger.keep_story(run, story)
+
+    def answer(self, run: str, digest: str) -> bytes | None:
+        """From its file."""
+        file = self._answer_file(run, digest)
+        return file.read_bytes() if file.is_file() else None
+
+    def keep_answer(self, run: str, digest: str, payload: bytes) -> None:
+        """In a file of its own."""
+        file = self._answer_file(run, digest)
+        make_private(file.parent)
+        write_atomically(file, lambda path: path.write_bytes(payload), mode=keys.PRIVATE)
+
+    def lasting(self) -> Pins:
+        """Of the present agreement."""
+        return self._ledger.lasting(self._folder.agreement().fingerprint)
+
+    def keep_lasting(self, pins: Pins) -> None:
+        """Of the present agreement."""
+        self._ledger.keep_lasting(self._folder.agreement().fingerprint, pins)
+
+    def admit(self, run: str) -> None:
+        """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
+        rows = self._folder.rows() if self._has_rows else None
+        if self._has_rows:
+            consent = ConsentRecord(self._folder.path)
+            reason = consent.allowed_now(run, self._ledger.runs_since(consent.since()))
+            if reason:
+                raise ProtocolError(reason)
+        self._ledger.admit(run, self._folder.agreement().fingerprint, self._policy(), rows)
+
+    def _answer_file(self, run: str, digest: str) -> Path:
+        return self._folder.prepared / "answers" / Path(run).name / digest
 
 
 class _FileMemory:
@@ -151,8 +238,7 @@ class _FileMemory:
         file = self._file(name)
         if not file.is_file():
             return None
-        values: Float = np.load(file)
-        return values
+        return read_array(file, way_out=JOIN_AGAIN)
 
     def _file(self, name: str) -> Path:
         return self._folder / f"{name.replace(' ', '-')}-{self._run}.npy"

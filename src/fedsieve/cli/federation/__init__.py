@@ -14,15 +14,21 @@ class FederationCommands(CommandFiles):
 
     package = "fedsieve.cli.federation"
     summaries: ClassVar[Mapping[str, str]] = {
-        "init": "Make a federation: keys, certificates, federation.toml, and one folder per site to hand over.",
-        "pack": "Put the present federation.toml into all site folders and pack them again; keys stay.",
-        "site": "Add a site, give one a new key, or remove one. A running server takes notice within seconds.",
+        "init": "Make a federation: certificates, the operator's key, federation.toml. Each site makes its own key.",
+        "request": "Make this site's folder with its own key, and a request to belong, to send to the operator.",
+        "site": "Approve a site's own key, add, renew or remove a site. Every change is a new agreement: "
+        "all must consent again.",
+        "pack": "Pack the present federation.toml for all sites that have a key; keys stay.",
+        "diff": "Show what changed between two agreements; exit code 0 where they are the same, 1 where they differ.",
         "certificate": "Give the server a new certificate of the same authority, before the old one expires.",
         "serve": "Start the server and wait for sites; Ctrl-C ends it.",
         "join": "Take part with this site's rows: checks them, shows what will leave, asks for consent, "
         "then answers the server.",
         "run": "Run the rounds with the sites that are online, and give all of them the result.",
         "status": "Show who is online, and how the latest run goes: round, bytes, elapsed time.",
+        "log": "Show what left this site, message by message, from its own record; --verify checks that the record is "
+        "whole.",
+        "purge": "Delete what is no longer needed: sites' replies of ended runs at the server, old results at a site.",
         "simulate": "Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).",
     }
 

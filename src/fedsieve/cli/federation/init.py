@@ -1,18 +1,20 @@
 """`fedsieve federation init`: make a federation's folder, with keys and one folder per site."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fedsieve.cli.console import say, warn
-from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, split_names
+from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, ranges_file, split_names
 from fedsieve.cli.tables import features_and_labels
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import agreement_text, parse_agreement
-from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.errors import ParameterError
 from fedsieve.methods import DEFAULT_METHOD, METHODS
+from fedsieve.privacy import SITE
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
@@ -32,15 +34,27 @@ def init(
         str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
     ] = None,
     wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
-    ranges: Annotated[str, typer.Option(help="federated, local, or a CSV file: feature,low,high.")] = "federated",
+    ranges: Annotated[
+        str, typer.Option(help="robust, federated (exact extremes), local, or a CSV file: feature,low,high.")
+    ] = "robust",
+    bounds: Annotated[
+        Path | None, typer.Option(help="Between which robust ranges are looked for: a CSV file: feature,low,high.")
+    ] = None,
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = 2,
-    min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = 10,
+    min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = SITE.min_rows,
+    max_rows: Annotated[
+        int, typer.Option(help="How many rows a site may claim, so that none outweighs all others.")
+    ] = 1_000_000,
     timeout: Annotated[int, typer.Option(help="Seconds that a site has for an answer.")] = 300,
     days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 730,
+    with_keys: Annotated[
+        bool,
+        typer.Option("--with-keys", help="Make all sites' keys here, for trials: you could answer in their names."),
+    ] = False,
 ) -> None:
-    """Make a federation: keys, certificates, federation.toml, and one folder per site to hand over.
+    """Make a federation: certificates, the operator's key, federation.toml. Each site makes its own key.
 
     [bold]Example[/bold]: fedsieve federation init --out fed/ --sites siteA,siteB,siteC \\
     --schema server.parquet --labels prefix:label_
@@ -59,21 +73,40 @@ def init(
         features,
         label_names,
         ranges=declared_ranges(ranges),
+        bounds=None if bounds is None else ranges_file(str(bounds)),
         nominal=split_names(nominal),
         method=next((known for known in METHODS if known.lower() == method.lower()), method),
         parameters={key: value for key, value in parameters.items() if value is not None},
-        rounds={"min_clients": min_clients, "timeout_seconds": timeout},
+        rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},
         privacy={"min_rows": min_rows},
     )
     if features is not None:
         parse_agreement(text)
-    folder = membership.create(output, text, list(names), address, days=days)
+    folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
     say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
-    for name in names:
-        say(f"  hand over on a safe channel: {folder.sites / name}.tar")
+    if with_keys:
+        _say_whose_keys(folder, names)
+    else:
+        _say_what_sites_do(folder, names)
     say(f"Then: fedsieve federation serve {folder.path} --labeled FILE")
+
+
+def _say_whose_keys(folder: ServerFolder, names: Sequence[str]) -> None:
+    warn(
+        "--with-keys: you made all sites' keys, so you could answer in any site's name, and no site can tell. "
+        "For trials; without it each site makes its own."
+    )
+    for name in names:
+        say(f"  hand over on a safe channel, it holds a private key: {folder.sites / name}.tar")
+
+
+def _say_what_sites_do(folder: ServerFolder, names: Sequence[str]) -> None:
+    say("Each site makes its own key, sends you NAME.request, and reads you the fingerprint by phone:")
+    for name in names:
+        say(f"  fedsieve federation request --name {name} --out {name}/")
+    say(f"You approve each: fedsieve federation site {folder.path} --approve NAME.request")
 
 
 def _columns(schema: Path | None, labels: str) -> tuple[list[str] | None, list[str] | None]:

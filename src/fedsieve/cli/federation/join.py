@@ -1,46 +1,57 @@
 """`fedsieve federation join`: a site checks its rows, consents, and answers the server until interrupted."""
 
 import shutil
-import socket
 import ssl
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from fedsieve.arrays import Float
-from fedsieve.cli.console import err, out, say, until_interrupted
+from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.federation import LogFile, LogLevel
+from fedsieve.cli.federation.consent import ask_for_consent, check_rows, make_policy, policy_for
+from fedsieve.cli.federation.dry_run import show_what_would_leave
+from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back
+from fedsieve.cli.fingerprints import show_members
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import read_rows
-from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, check_address
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.consent import Limits
+from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.lease import joined
 from fedsieve.deployment.logs import choose_log, engine_log
-from fedsieve.errors import DataError, ProtocolError
-from fedsieve.files import only_one
-from fedsieve.privacy import what_leaves
-from fedsieve.transport.flower.engine import (
-    LOOPBACK,
-    EngineError,
-    EngineProcess,
-    environment,
-    free_port,
-    supernode_command,
-)
-from fedsieve.transport.flower.guard import SITE, put_guards
+from fedsieve.errors import ParameterError, ProtocolError
+from fedsieve.transport.flower.engine import EngineError
+from fedsieve.transport.flower.listener import compare_clocks, greet_tls
+from fedsieve.transport.flower.site_node import SiteNode
 
 START_SECONDS = 60
 POLL_SECONDS = 0.5
+OUTSIDE_ITS_TIME = (9, 10)  # OpenSSL: not yet valid, expired
 CONNECTED = "SuperNode ID:"  # what the engine logs once the server has let it in
 
 
 def join(
     folder: Annotated[Path, typer.Argument(help="The site's folder, as the operator handed it over.")],
-    data: Annotated[Path, typer.Option(help="This site's rows, CSV or Parquet.")],
+    data: Annotated[Path | None, typer.Option(help="This site's rows, CSV or Parquet.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Consent without being asked.")] = False,
+    by: Annotated[str, typer.Option(help="Who consents, a person or a role; default: this account.")] = "",
+    for_runs: Annotated[int | None, typer.Option(help="Consent to so many runs.")] = None,
+    for_days: Annotated[int | None, typer.Option(help="Consent for so many days.")] = None,
+    init_policy: Annotated[
+        bool, typer.Option("--init-policy", help="Only write policy.toml, this site's own rules, to change.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only write the numbers that would leave; nothing is sent.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--out", help="With --dry-run: where to; default dry-run/ in the site's folder.")
+    ] = None,
+    as_of: Annotated[
+        bool, typer.Option("--as-of", help="Answer for the rows of the last run, though more rows are there now.")
+    ] = False,
     log_file: LogFile = None,
     log_level: LogLevel = "info",
 ) -> None:
@@ -49,14 +60,25 @@ def join(
     [bold]Example[/bold]: fedsieve federation join siteA/ --data rows.parquet
     """
     site = SiteFolder(folder)
-    agreement = site.agreement()
-    X, Y = read_rows(data, agreement)
+    if init_policy:
+        make_policy(site)
+        return
+    agreement, limits = site.agreement(), Limits(for_runs, for_days)
+    show_members(site, agreement)
+    policy = policy_for(site, agreement)
+    if data is None:
+        raise ParameterError("join needs this site's rows: --data FILE.")
+    X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement), as_of=as_of)
+    check_rows(X, policy, data)
+    if dry_run:
+        show_what_would_leave(site, agreement, policy, X, Y, output or folder / "dry-run")
+        return
     log = choose_log(folder, log_file, log_level)
-    _ask_for_consent(site, agreement, data, len(X), yes)
-    busy = DataError(f"{folder}: has joined already, by another process.")
-    with only_one(folder / "join.lock", busy), until_interrupted():
+    consent = ask_for_consent(site, agreement, policy, data, len(X), by=by, limits=limits, yes=yes)
+    with joined(site), until_interrupted():
         try:
-            _take_part(site, agreement, X, Y, log)
+            with consent.recorded(folder):
+                _take_part(site, agreement, X, Y, log)
         finally:
             shutil.rmtree(site.prepared, ignore_errors=True)
             say(f"{site.name} has left; nothing of its rows stays in {folder}.")
@@ -65,13 +87,11 @@ def join(
 def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None, log: Path) -> None:
     prepare_kernels()
     _wait_for_server(site, agreement)
-    make_private(site.prepared)
     site.write_rows(agreement.method.features, X, Y)
-    make_local_certificate(site)
-    env = {**environment(site.path / "engine", first=put_guards(site)), SITE: str(site.path.absolute())}
+    tell_what_is_held_back(site)
     engine_file = engine_log(log)
     start = engine_file.stat().st_size
-    node = EngineProcess.start(supernode_command(site, free_port()), env, site.path / "supernode.pid", engine_file)
+    node = SiteNode.start(site, engine_file)
     try:
         _wait_until_connected(site, node, engine_file, start)
         say(f"{time.strftime('%H:%M:%S')} {site.name} is connected to {agreement.address}. Ctrl-C ends it.")
@@ -80,36 +100,21 @@ def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None
         node.stop()
 
 
-def _ask_for_consent(site: SiteFolder, agreement: Agreement, data: Path, n_rows: int, yes: bool) -> None:
-    """Show what will leave this site, and ask."""
-    table = Table(title=f"What leaves {site.name} ({n_rows} rows of {data})", title_justify="left")
-    table.add_column("message", no_wrap=True)
-    table.add_column("what it reveals", overflow="fold")
-    for kind, meaning in what_leaves(agreement.method):
-        table.add_row(kind, meaning)
-    out.print(table)
-    say(f"To: {agreement.address}, federation {agreement.name!r}. Rows themselves never leave.")
-    if yes:
-        return
-    if not out.is_terminal:
-        raise ProtocolError(f"{site.name} did not consent: nobody is there to ask. Give --yes to consent unattended.")
-    if not typer.confirm("Take part?", default=False):
-        raise ProtocolError(f"{site.name} did not consent. Nothing was sent.")
-
-
 def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
     """Wait until the server is there; refuse one whose certificate is not of this federation."""
     host, port = check_address(agreement.address)
-    context = ssl.create_default_context(cafile=str(site.path / "ca.crt"))
     with err.status(f"Waiting for the server at {agreement.address} ..."):
         while True:
             try:
-                with (
-                    socket.create_connection((host, port), timeout=5) as plain,
-                    context.wrap_socket(plain, server_hostname=host),
-                ):
-                    return
+                greet_tls(host, port, site.path / "ca.crt")
+                break
             except ssl.SSLCertVerificationError as error:
+                if error.verify_code in OUTSIDE_ITS_TIME:
+                    now = time.strftime("%Y-%m-%d %H:%M")
+                    raise ProtocolError(
+                        f"the server's certificate is not valid at this machine's time, {now} ({error.verify_message})."
+                        " Set the clock, or ask the operator for a new certificate. Nothing was sent."
+                    ) from None
                 raise ProtocolError(
                     f"the server at {agreement.address} is not of this federation: its certificate is not signed by "
                     f"{site.path / 'ca.crt'} ({error.verify_message}). Ask the operator; nothing was sent."
@@ -122,40 +127,41 @@ def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
                 time.sleep(1)
 
 
-def make_local_certificate(site: SiteFolder) -> None:
-    """Make a certificate for the engine's own listener on loopback, a new one at every start."""
-    authority = keys.new_authority(site.name, 30)
-    key, certificate = keys.new_certificate(authority, [LOOPBACK], 30)
-    keys.write_certificate(authority[1], site.prepared / "local-ca.crt")
-    keys.write_certificate(certificate, site.prepared / "local.crt")
-    keys.write_private_key(key, site.prepared / "local.key", ssh=False)
-
-
-def _wait_until_connected(site: SiteFolder, node: EngineProcess, log: Path, start: int) -> None:
+def _wait_until_connected(site: SiteFolder, node: SiteNode, log: Path, start: int) -> None:
     """Wait until the server lets this site in; say why if it does not."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         said = log.read_bytes()[start:].decode(errors="replace")
         if CONNECTED in said:
             return
-        if node.process.poll() is not None:
+        if node.left:
             raise ProtocolError(
-                f"the server does not let {site.name} in: its key is not registered there, or no longer. "
-                f"Ask the operator for a new folder. Log: {log}"
+                f"the server does not let {site.name} in: {_other_clock(site)}its key is not registered there, or no "
+                f"longer. Ask the operator for a new folder. Log: {log}"
             )
         time.sleep(0.2)
     raise EngineError(f"{site.name} could not connect within {START_SECONDS} s. Log: {log}")
 
 
-def _follow(site: SiteFolder, node: EngineProcess, log: Path) -> None:
-    """Show what this site's processes log, as it happens."""
+def _other_clock(site: SiteFolder) -> str:
+    """What the clocks explain, where they differ; nothing else is blamed before."""
+    clocks = compare_clocks(*check_address(site.agreement().address), site.path / "ca.crt")
+    if clocks is None or not clocks.differ:
+        return ""
+    return f"this machine's clock is {clocks}. Set both by NTP and join again. If they are right and it is refused, "
+
+
+def _follow(site: SiteFolder, node: SiteNode, log: Path) -> None:
+    """Show what this site's processes log, as it happens; end where it could not answer any more."""
     place = log.stat().st_size if log.exists() else 0
     while True:
-        if node.process.poll() is not None:
+        if node.left:
             raise ProtocolError(
-                f"{site.name} was cut off: the server no longer knows its key (renewed or removed there), or the "
-                f"engine failed. Join again; if that is refused, ask for a new folder. Log: {node.log_file}"
+                f"{site.name} was cut off: {_other_clock(site)}the server no longer knows its key (renewed or removed "
+                f"there), or the engine failed. Join again; if that is refused, ask for a new folder. "
+                f"Log: {node.node.log_file}"
             )
+        node.check()
         if log.exists():
             with log.open(encoding="utf-8") as file:
                 file.seek(place)

@@ -8,11 +8,13 @@ import typer
 
 from fedsieve.cli.console import cost_line, err, out, ranking_table, say, size, until_interrupted, warn
 from fedsieve.cli.federation import Folder
+from fedsieve.cli.federation.purge import kept_line
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.errors import FedSieveError, ProtocolError, listed
 from fedsieve.files import holder
 from fedsieve.messages import REQUESTS
+from fedsieve.protocol.influence import odd_sites
 from fedsieve.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.transport.flower.control import FINISHED, ONLINE, Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
@@ -30,6 +32,9 @@ def run(
     wait: Annotated[int, typer.Option(help="Seconds to wait for all sites to be online.")] = 60,
     resume: Annotated[str | None, typer.Option(help="Go on with a run: its id, or 'last'.")] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    keep_replies: Annotated[
+        bool, typer.Option("--keep-replies", help="Keep all sites' replies after the end; else they are deleted.")
+    ] = False,
 ) -> None:
     """Run the rounds with the sites that are online, and give all of them the result.
 
@@ -45,6 +50,8 @@ def run(
     else:
         this = find_run(federation, None if resume == "last" else resume)
         this.forget_failure()
+    if keep_replies:
+        this.keep_replies()
     say(f"Run {this.id} with {listed(this.settings()['sites'], 20)}.")
     finished = False
     with until_interrupted():
@@ -148,9 +155,12 @@ def _engine_gave_up(folder: ServerFolder, number: int) -> bool:
 
 def _print_event(event: dict[str, Any]) -> None:
     """Print one event on the error stream; the result alone goes to the output."""
-    line = _event_line(event)
+    try:
+        clock, line = time.strftime("%H:%M:%S", time.localtime(event["time"])), _event_line(event)
+    except (KeyError, TypeError, ValueError, OverflowError):  # damaged, or of another version: no reason to end the run
+        clock, line = "--:--:--", f"an event that cannot be shown: {event['event']}"
     if line:
-        err.print(f"{time.strftime('%H:%M:%S', time.localtime(event['time']))} {line}", soft_wrap=True)
+        err.print(f"{clock} {line}", soft_wrap=True)
 
 
 def _event_line(event: dict[str, Any]) -> str:
@@ -161,6 +171,8 @@ def _event_line(event: dict[str, Any]) -> str:
             return f"  {event['site']} answered, {size(event['n_bytes'])}, {event['seconds']:.1f} s"
         case "refused":
             return f"  {event['site']}: {event['reason']}"
+        case "asked again":
+            return f"round {event['number']} is asked again: {event['reason']}; it is now {event['file']}"
         case "delivery":
             return f"the result goes to {len(event['sites'])} sites"
         case "delivered" | "not delivered":
@@ -177,6 +189,9 @@ def _show(this: RunFolder, output: Path) -> None:
     write_selection(record, output)
     for name, reason in record["dropped"].items():
         warn(f"went on without {name!r}: {reason}")
+    for words in odd_sites(record.get("influence"), record.get("stretch")).values():
+        warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     say(cost_line(record))
     say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
+    say(kept_line(this))

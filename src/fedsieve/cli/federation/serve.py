@@ -3,7 +3,7 @@
 import socket
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -14,23 +14,17 @@ from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.keys import days_left, read_certificate
 from fedsieve.deployment.logs import choose_log, engine_log
-from fedsieve.errors import DataError, ParameterError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
 from fedsieve.files import only_one
 from fedsieve.transport.flower.control import Control, NodeState
-from fedsieve.transport.flower.engine import (
-    LOOPBACK,
-    EngineError,
-    EngineProcess,
-    environment,
-    stop_left_over,
-    superlink_command,
-)
-from fedsieve.transport.flower.server_app import FEDERATION
+from fedsieve.transport.flower.engine import LOOPBACK, EngineError, stop_left_over
+from fedsieve.transport.flower.server_engine import ServerEngine
 
 START_SECONDS = 60
 POLL_SECONDS = 2
 WARN_DAYS = 30
 EVERYWHERE = ("0.0.0.0", "::")
+Keys: TypeAlias = list[tuple[str, bytes]]
 
 
 def serve(
@@ -58,12 +52,10 @@ def serve(
     busy = DataError(f"{folder}: is served already by another process.")
     with only_one(federation.server / "serve.lock", busy), until_interrupted():
         federation.write_labeled(rows.X, rows.Y)
-        pid_file = federation.server / "superlink.pid"
-        stop_left_over(pid_file, "flower-superlink")
+        stop_left_over(federation.server / "superlink.pid", "flower-superlink")
         _, port = check_address(agreement.address)
         _check_port_is_free(port)
-        env = {**environment(federation.server / "engine"), FEDERATION: str(folder.absolute())}
-        link = EngineProcess.start(superlink_command(federation, host), env, pid_file, engine_log(log))
+        link = ServerEngine.start(federation, host, engine_log(log))
         try:
             _watch(federation, link, host, port)
         finally:
@@ -71,11 +63,12 @@ def serve(
             say("The server has ended.")
 
 
-def _watch(folder: ServerFolder, link: EngineProcess, host: str, port: int) -> None:
+def _watch(folder: ServerFolder, link: ServerEngine, host: str, port: int) -> None:
     nodes = _register(folder, link)
+    link.check_login()
     say(f"Serving {folder.path} on {host}:{port} (TLS, registered keys only). Ctrl-C ends it.")
     say(f"Run a selection from another terminal: fedsieve federation run {folder.path}")
-    known = _keys(folder)
+    known, trouble = _keys(folder), ""
     shown: dict[str, str] = {}
     while True:
         for name, state in sorted(nodes.items()):
@@ -84,16 +77,27 @@ def _watch(folder: ServerFolder, link: EngineProcess, host: str, port: int) -> N
             shown[name] = state.status
         time.sleep(POLL_SECONDS)
         link.check()
-        if _keys(folder) != known:
-            known = _keys(folder)
-            nodes = _register(folder, link)
-            say("The sites' keys changed; the engine knows the new ones.")
-        else:
-            with Control(folder) as control:
-                nodes = control.nodes()
+        try:
+            nodes, known = _look(folder, known)
+            trouble = ""
+        except (FedSieveError, OSError) as error:  # a file in the middle of a change, an engine that is busy
+            if str(error) != trouble:
+                trouble = str(error)
+                warn(f"{trouble} The server goes on with what it knew before, and looks again.")
 
 
-def _register(folder: ServerFolder, link: EngineProcess) -> dict[str, NodeState]:
+def _look(folder: ServerFolder, known: Keys) -> tuple[dict[str, NodeState], Keys]:
+    """The sites' states, after the engine was told of new keys; `known` changes only once it knows them."""
+    found = _keys(folder)
+    with Control(folder) as control:
+        if found == known:
+            return control.nodes(), known
+        nodes = control.register()
+    say("The sites' keys changed; the engine knows the new ones.")
+    return nodes, found
+
+
+def _register(folder: ServerFolder, link: ServerEngine) -> dict[str, NodeState]:
     """Wait until the engine answers, then register the sites' keys with it."""
     end = time.monotonic() + START_SECONDS
     with err.status("Starting the engine ..."):
@@ -108,7 +112,7 @@ def _register(folder: ServerFolder, link: EngineProcess) -> dict[str, NodeState]
                 time.sleep(0.2)
 
 
-def _keys(folder: ServerFolder) -> list[tuple[str, bytes]]:
+def _keys(folder: ServerFolder) -> Keys:
     files = sorted((folder.server / "keys").glob("*.pub"))
     return [(AGREEMENT, (folder.path / AGREEMENT).read_bytes()), *((file.name, file.read_bytes()) for file in files)]
 

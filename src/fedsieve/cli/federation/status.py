@@ -8,6 +8,7 @@ from rich.table import Table
 
 from fedsieve.cli.console import out, say, size
 from fedsieve.cli.federation import Folder
+from fedsieve.cli.federation.purge import kept_line
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.errors import DataError
@@ -34,6 +35,7 @@ def status(folder: Folder) -> None:
         say("No run yet.")
     else:
         say(_run_line(run, events))
+        say(kept_line(run))
 
 
 def _nodes(folder: ServerFolder) -> dict[str, NodeState]:

@@ -1,0 +1,113 @@
+"""`fedsieve federation log`: what left a site, from its own record, and whether the record is whole."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fedsieve.cli.console import out, say, size, warn
+from fedsieve.deployment.chain import Chain
+from fedsieve.deployment.consent import ConsentRecord
+from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.what_left import WhatLeft
+from fedsieve.errors import DataError, ParameterError
+
+BROKEN = 1  # the exit code of --verify where a record is not whole
+
+
+def log(
+    folder: Annotated[Path, typer.Argument(help="The site's folder.", show_default=False)],
+    verify: Annotated[bool, typer.Option("--verify", help="Check that no line was changed, removed or moved.")] = False,
+    consent: Annotated[bool, typer.Option("--consent", help="The record of consent instead.")] = False,
+    noted: Annotated[
+        str, typer.Option(help="With --verify: a last hash that you noted earlier; one line has it.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one record or verdict per line.")] = False,
+) -> None:
+    """Show what left this site, message by message, from its own record; --verify checks that the record is whole.
+
+    [bold]Example[/bold]: fedsieve federation log siteA/ --verify
+    """
+    site = SiteFolder(folder)
+    if not (folder / "site.json").is_file():
+        raise DataError(f"{folder}: is no site's folder. Name the folder that 'fedsieve federation join' was given.")
+    if noted and not verify:
+        raise ParameterError("--noted is compared by --verify; give both.")
+    chains = {"what left": WhatLeft(site.path).chain, "consent": ConsentRecord(site.path).chain}
+    if verify:
+        one = "consent" if consent else "what left"
+        verified = [_verified(chain, noted, as_json) for chain in ([chains[one]] if noted else chains.values())]
+        if not all(verified):
+            raise typer.Exit(BROKEN)
+        return
+    entries = list(chains["consent" if consent else "what left"].entries())
+    if as_json:
+        for entry in entries:
+            typer.echo(json.dumps(entry))
+    elif not entries:
+        say(f"Nothing is recorded in {folder} yet.")
+    else:
+        try:
+            out.print(_consent_table(entries) if consent else _messages_table(entries))
+        except (KeyError, TypeError, AttributeError):
+            way_out = f"See what is wrong: fedsieve federation log {folder} --verify; --json shows it as it is."
+            raise DataError(f"{folder}: its record holds lines that no site writes. {way_out}") from None
+
+
+def _verified(chain: Chain, noted: str, as_json: bool) -> bool:
+    verdict = chain.verify(noted)
+    if as_json:
+        told = {"file": chain.path.name, "whole": verdict.n_whole, "last": verdict.last, "broken": verdict.broken}
+        typer.echo(json.dumps({**told, "notes": verdict.notes}))
+        return not verdict.broken
+    for note in verdict.notes:
+        warn(f"{chain.path.name}: {note}")
+    if verdict.broken:
+        say(f"{chain.path.name}: broken after {verdict.n_whole} whole lines: {verdict.broken}")
+        return False
+    say(f"{chain.path.name}: {verdict.n_whole} lines, all whole. Last hash, to note elsewhere: {verdict.last}")
+    return True
+
+
+def _messages_table(entries: list[dict[str, Any]]) -> Table:
+    table = Table(title="What left this site", title_justify="left")
+    for title in ("n", "when (UTC), in which run", "asked, answered", "about", "size", "by which rule"):
+        table.add_column(title, justify="right" if title in ("n", "size") else "left", overflow="fold")
+    for entry in entries:
+        held_back = f", {len(entry['held_back'])} held back" if entry["held_back"] else ""
+        cells = (
+            (entry["n"],),
+            (entry["time"], f"{entry['run']}, round {entry['round']}"),
+            (entry["request"], entry["reply"]),
+            (f"{entry['rows']} rows", f"{entry['columns']['number']} columns{held_back}"),
+            (size(entry["bytes"]),),
+            (f"refused: {entry['refused']}" if entry["refused"] else entry["rule"],),
+        )
+        table.add_row(*("\n".join(printable(str(line)) for line in cell) for cell in cells))
+    return table
+
+
+def _consent_table(entries: list[dict[str, Any]]) -> Table:
+    table = Table(title="Who let this site take part", title_justify="left")
+    for title in ("n", "time (UTC)", "what", "by", "how", "federation", "table", "for"):
+        table.add_column(title, overflow="fold")
+    for entry in entries:
+        rows = entry.get("table", {})
+        limits = [f"{entry[key]} {key[4:]}" for key in ("for_runs", "for_days") if entry.get(key)]
+        table.add_row(
+            *(printable(str(entry.get(key, ""))) for key in ("n", "time", "what", "by", "how", "federation")),
+            printable(f"{rows['file']}: {rows['rows']} rows, {rows['columns']} columns") if rows else "",
+            ", ".join(limits),
+        )
+    return table
+
+
+def printable(text: str) -> str:
+    """Text without what could move a terminal's cursor.
+
+    >>> printable("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)

@@ -1,0 +1,69 @@
+"""`fedsieve federation purge`: delete sites' replies at the server, or old results at a site."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from fedsieve.cli.console import out, say, size
+from fedsieve.cli.options import split_names
+from fedsieve.deployment.retention import chosen, folder_size, kept_in
+from fedsieve.deployment.runs import RunFolder
+from fedsieve.errors import ProtocolError
+
+
+def purge(
+    folder: Annotated[Path, typer.Argument(help="The operator's folder, or a site's.", show_default=False)],
+    runs: Annotated[str, typer.Option(help="Of these runs: ID,ID.")] = "",
+    older_than: Annotated[int | None, typer.Option(help="Of runs older than so many days.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Of all runs but one that goes on.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without being asked.")] = False,
+) -> None:
+    """Delete what is no longer needed: sites' replies of ended runs at the server, old results at a site.
+
+    Records of what left and of consent, rules, keys and the server's results stay.
+
+    [bold]Example[/bold]: fedsieve federation purge fed/ --older-than 30
+    """
+    kept = kept_in(folder)
+    chosen_ones = chosen(kept, split_names(runs), older_than, everything)
+    for one in kept:
+        if one.busy:
+            say(f"Run {one.run} goes on; its replies stay.")
+    if not chosen_ones:
+        say(f"Nothing to delete in {folder}.")
+        return
+    table = Table(title=f"To be deleted in {folder}", title_justify="left")
+    for title in ("run", "what", "days old", "size"):
+        table.add_column(title, justify="right" if title in ("days old", "size") else "left", overflow="fold")
+    for one in chosen_ones:
+        table.add_row(one.run, one.what, f"{one.age_days:.0f}", size(one.n_bytes))
+    out.print(table)
+    _make_sure(yes)
+    freed = 0
+    for one in chosen_ones:
+        n_bytes = one.n_bytes
+        one.delete()
+        freed += n_bytes
+    say(f"Deleted what was kept of {len(chosen_ones)} runs; {size(freed)} are free.")
+
+
+def _make_sure(yes: bool) -> None:
+    if yes:
+        return
+    if not out.is_terminal:
+        raise ProtocolError("nothing was deleted: nobody is there to ask. Give --yes to delete unattended.")
+    if not typer.confirm("Delete all this?", default=False):
+        raise ProtocolError("nothing was deleted.")
+
+
+def kept_line(run: RunFolder) -> str:
+    """What the server's folder holds of the sites' replies."""
+    if not run.replies.is_dir():
+        return "The sites' replies are deleted." if run.result() is not None else "No replies are kept."
+    folder = run.path.parent.parent.parent
+    return (
+        f"The sites' replies ({size(folder_size(run.replies))}) are kept in {run.replies}. "
+        f"Delete them: fedsieve federation purge {folder} --runs {run.id}"
+    )

@@ -1,0 +1,54 @@
+"""The lease of a joined site: it answers only while the `join` that consented is alive.
+
+`join` holds a lock that the system frees with its process, however that ends, and gives the processes it starts a token
+that dies with the prepared rows. Each process that answers asks for both, before it reads a row and before it sends.
+"""
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.keys import PRIVATE
+from fedsieve.errors import DataError, ProtocolError
+from fedsieve.files import holder, only_one, write_atomically
+
+LEASE = "FEDSIEVE_LEASE"  # the environment variable that holds the token
+LOCK, TOKEN = "join.lock", "lease"
+
+
+@contextmanager
+def joined(site: SiteFolder) -> Iterator[None]:
+    """Hold the site's folder, for this process alone."""
+    with only_one(site.path / LOCK, DataError(f"{site.path}: has joined already, by another process.")):
+        yield
+
+
+def new_lease(site: SiteFolder) -> str:
+    """The token for the processes of this `join`; those of an earlier one have another."""
+    token = secrets.token_hex(16)
+    make_private(site.prepared)
+    write_atomically(site.prepared / TOKEN, lambda file: file.write_text(token, encoding="utf-8"), mode=PRIVATE)
+    return token
+
+
+def check_lease(site: SiteFolder, token: str | None) -> None:
+    """Raise, and see to it that no rows stay, if the `join` that gave out the token is gone."""
+    if holder(site.path / LOCK) is None:
+        forget_rows(site)
+        raise ProtocolError("has left: the 'join' that consented is gone.")
+    file = site.prepared / TOKEN
+    if not token or not file.is_file() or file.read_text(encoding="utf-8") != token:
+        raise ProtocolError("has left: this process belongs to a 'join' that is gone.")
+
+
+def forget_rows(site: SiteFolder) -> None:
+    """Remove the prepared rows, unless a `join` is alive, to whom they belong."""
+    taken = DataError("has joined")
+    try:
+        with only_one(site.path / LOCK, taken):
+            shutil.rmtree(site.prepared, ignore_errors=True)
+    except DataError as error:
+        if error is not taken:
+            raise

@@ -1,0 +1,182 @@
+"""What a site remembers across runs and joins: how often it answered, for which rows, and what must stay the same.
+
+It lies outside `prepared/`, so that leaving and joining again changes nothing. Of rows it keeps keyed hashes: two
+tables that differ in a few rows would give these rows away by subtraction.
+"""
+
+import hashlib
+import json
+import secrets
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fedsieve.arrays import Bool, Float
+from fedsieve.deployment.folders import make_private, write_json
+from fedsieve.deployment.keys import PRIVATE
+from fedsieve.errors import DataError, ProtocolError
+from fedsieve.files import held_file, write_atomically
+from fedsieve.privacy import Pins, Policy, Story
+from fedsieve.reading import read_json
+from fedsieve.tables import Table, dense
+
+DAY = 86_400  # seconds
+HASH_BYTES = 16
+DAMAGED = "Restore it from a backup; without it this site would answer again what it has answered."
+AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The ledger in a site's folder."""
+
+    path: Path
+
+    def admit(self, run: str, agreement: str, policy: Policy, rows: Table | None, now: float | None = None) -> None:
+        """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little."""
+        now = time.time() if now is None else now
+        make_private(self.path)
+        with held_file(self.path / "lock"):
+            runs = self.runs()
+            if any(entry["run"] == run for entry in runs):
+                return
+            recent = sum(entry["time"] > now - DAY for entry in runs)
+            if policy.max_runs_per_day and recent >= policy.max_runs_per_day:
+                raise ProtocolError(
+                    f"has answered {recent} runs within a day; its policy allows {policy.max_runs_per_day} "
+                    "(max_runs_per_day). Wait, or raise it in policy.toml."
+                )
+            if policy.max_runs and len(runs) >= policy.max_runs:
+                raise ProtocolError(
+                    f"has answered {len(runs)} runs; its policy allows {policy.max_runs} in all (max_runs). "
+                    "Raise it in policy.toml."
+                )
+            if rows is not None:
+                hashes = self.hashes(rows)
+                reason = self.why_too_alike(rows, hashes, policy)
+                if reason:
+                    raise ProtocolError(reason)
+                self._keep_rows(rows, hashes)
+            entry = {"run": run, "time": now, "agreement": agreement}
+            write_json(self.path / "runs.json", {"runs": [*runs, entry]}, mode=PRIVATE)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """The runs that were answered, the oldest first: `run`, `time`, `agreement`."""
+        file = self.path / "runs.json"
+        runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
+        return runs
+
+    def runs_since(self, start: float) -> set[str]:
+        """The runs that were answered from then on."""
+        return {entry["run"] for entry in self.runs() if entry["time"] >= start}
+
+    def why_too_alike(self, rows: Table, hashes: list[bytes], policy: Policy) -> str:
+        """Why these rows are too like those answered for before; empty where they are the same, or differ enough."""
+        last = self._last_rows()
+        if last is None or policy.min_difference_rows <= 1:
+            return ""
+        columns, before = last
+        if columns == _columns_of(rows):
+            n_different = max(sum((Counter(hashes) - before).values()), sum((before - Counter(hashes)).values()))
+        else:  # of other columns only the number of rows can be compared
+            n_different = abs(len(hashes) - sum(before.values()))
+        if not 0 < n_different < policy.min_difference_rows:
+            return ""
+        return (
+            f"its rows differ from those it last answered for in {n_different}; its policy asks for "
+            f"{policy.min_difference_rows} or none (min_difference_rows): two answers would give these rows away by "
+            f"subtraction. {AS_OF}."
+        )
+
+    def as_before(self, rows: Table) -> Bool:
+        """Which rows were answered for last; raises `ProtocolError` where not all of those are here."""
+        last = self._last_rows()
+        if last is None or last[0] != _columns_of(rows):
+            raise ProtocolError("has answered for no rows of these columns yet; --as-of has nothing to go back to.")
+        left = last[1]
+        chosen = np.zeros(rows.n_rows, dtype=bool)
+        for place, one in enumerate(self.hashes(rows)):
+            if left[one] > 0:
+                left[one] -= 1
+                chosen[place] = True
+        missing = sum(left.values())
+        if missing:
+            raise ProtocolError(
+                f"{missing} of the rows it last answered for are no longer in the table, so that --as-of cannot answer "
+                "for them. Wait until more rows have changed."
+            )
+        return chosen
+
+    def hashes(self, rows: Table) -> list[bytes]:
+        """A keyed hash of every row; without the key nobody can try out rows."""
+        names = sorted(rows.names)
+        key = self._key()
+        found = []
+        for batch in rows.batches(names):
+            values: Float = np.ascontiguousarray(dense(batch), dtype=np.float64) + 0.0  # -0 is 0
+            values[np.isnan(values)] = np.nan
+            found += [hashlib.blake2b(row.tobytes(), key=key, digest_size=HASH_BYTES).digest() for row in values]
+        return found
+
+    def story(self, run: str) -> Story:
+        """What was asked in a run."""
+        file = self._story_file(run)
+        return Story.of(_read(file, {"cohort": list, "asked": list, "pins": dict})) if file.is_file() else Story()
+
+    def keep_story(self, run: str, story: Story) -> None:
+        """Remember it."""
+        make_private(self._story_file(run).parent)
+        write_json(self._story_file(run), story.plain(), mode=PRIVATE)
+
+    def lasting(self, agreement: str) -> Pins:
+        """What stays the same in all runs under an agreement."""
+        file = self._pins_file(agreement)
+        pins: Pins = _read(file, {}) if file.is_file() else {}
+        return pins
+
+    def keep_lasting(self, agreement: str, pins: Pins) -> None:
+        """Add to it."""
+        if pins:
+            make_private(self.path)
+            write_json(self._pins_file(agreement), {**self.lasting(agreement), **pins}, mode=PRIVATE)
+
+    def _story_file(self, run: str) -> Path:
+        return self.path / "stories" / f"{Path(run).name}.json"
+
+    def _pins_file(self, agreement: str) -> Path:
+        return self.path / f"pins-{Path(agreement).name}.json"
+
+    def _key(self) -> bytes:
+        file = self.path / "rows.key"
+        if not file.is_file():
+            make_private(self.path)
+            write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(32)), mode=PRIVATE)
+        return file.read_bytes()
+
+    def _keep_rows(self, rows: Table, hashes: list[bytes]) -> None:
+        content = json.dumps({"columns": _columns_of(rows)}).encode() + b"\n" + b"".join(hashes)
+        write_atomically(self.path / "rows.last", lambda path: path.write_bytes(content), mode=PRIVATE)
+
+    def _last_rows(self) -> tuple[str, Counter[bytes]] | None:
+        file = self.path / "rows.last"
+        if not file.is_file():
+            return None
+        head, _, body = file.read_bytes().partition(b"\n")
+        parts = (body[start : start + HASH_BYTES] for start in range(0, len(body), HASH_BYTES))
+        return str(json.loads(head)["columns"]), Counter(parts)
+
+
+def _read(file: Path, parts: dict[str, type]) -> Any:
+    """The object in a file of the ledger; damage is no reason to forget."""
+    content = read_json(file, way_out=DAMAGED)
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), kind) for key, kind in parts.items()):
+        raise DataError(f"{file}: is no part of a ledger. {DAMAGED}")
+    return content
+
+
+def _columns_of(rows: Table) -> str:
+    return hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()

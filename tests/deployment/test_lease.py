@@ -1,0 +1,76 @@
+"""No answer without a living `join`: the lock that dies with its process, and the token that dies with the rows."""
+
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from fedsieve.deployment.folders import SiteFolder, make_private, write_json
+from fedsieve.deployment.lease import LOCK, check_lease, forget_rows, joined, new_lease
+from fedsieve.errors import DataError, ProtocolError
+
+
+@pytest.fixture
+def site(tmp_path):
+    site = SiteFolder(make_private(tmp_path / "siteA"))
+    write_json(site.path / "site.json", {"name": "siteA"})
+    make_private(site.prepared)
+    np.save(site.prepared / "rows.npy", np.ones(3))
+    return site
+
+
+@pytest.fixture
+def join(site):
+    """A process that has joined; (it, its token)."""
+    ours, theirs = multiprocessing.Pipe()
+
+    def hold():
+        with joined(site):
+            theirs.send(new_lease(site))
+            time.sleep(60)
+
+    process = multiprocessing.get_context("fork").Process(target=hold)
+    process.start()
+    yield process, ours.recv()
+    process.kill()
+    process.join()
+
+
+def test_while_join_is_alive_its_processes_answer_and_no_others(site, join):
+    _, token = join
+    check_lease(site, token)
+    for other in ("", None, token[:-1], "0" * 32):
+        with pytest.raises(ProtocolError, match="belongs to a 'join' that is gone"):
+            check_lease(site, other)
+    assert site.prepared.exists()
+
+
+def test_after_sigkill_nothing_is_answered_and_no_rows_stay(site, join):
+    process, token = join
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    with pytest.raises(ProtocolError, match="the 'join' that consented is gone"):
+        check_lease(site, token)
+    assert not site.prepared.exists()
+
+
+def test_processes_of_an_earlier_join_have_no_part_in_a_later_one(site, join):
+    process, before = join
+    process.kill()
+    process.join()
+    with joined(site):
+        new_lease(site)
+        with pytest.raises(ProtocolError, match="belongs to a 'join' that is gone"):
+            check_lease(site, before)
+        assert site.prepared.exists()
+
+
+def test_rows_of_a_living_join_are_not_forgotten_for_it(site, join):
+    forget_rows(site)
+    assert site.prepared.exists()
+    with pytest.raises(DataError, match="has joined already"), joined(site):
+        raise AssertionError
+    assert (site.path / LOCK).read_text() == str(join[0].pid)

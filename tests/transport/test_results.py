@@ -1,0 +1,114 @@
+"""What a site keeps as a result: a whole selection of what was agreed on, and nothing else."""
+
+import json
+import time
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.errors import CodecError
+from fedsieve.protocol import Labeled
+from fedsieve.selection_file import selection_record
+from fedsieve.tables import ArrayTable
+from fedsieve.transport import in_process
+from fedsieve.transport.results import most_bytes, read_result
+
+RUN = "20260101-000000-abcdef"
+FEATURES, LABELS = ["a", "b", "c", "d"], ["y0", "y1"]
+
+
+@pytest.fixture(scope="module", params=["Sieve", "SSFMLFS"])
+def agreement(request):
+    return parse_agreement(agreement_text("fed", "127.0.0.1:9443", ["x", "y"], FEATURES, LABELS, method=request.param))
+
+
+@pytest.fixture
+def record(agreement):
+    rng = np.random.default_rng(3)
+    labeled = Labeled(rng.normal(size=(12, 4)), (rng.random((12, 2)) < 0.5).astype(float))
+    sites = {name: ArrayTable(agreement.method.features, rng.normal(size=(60, 4))) for name in "xy"}
+    outcome = in_process.select(agreement.method, labeled, sites)
+    return selection_record(agreement.method, outcome, list(LABELS), federation={"run": RUN, "sites": ["x", "y"]})
+
+
+def packed(record):
+    return zlib.compress(json.dumps(record).encode())
+
+
+def refused(payload, agreement):
+    with pytest.raises(CodecError) as caught:
+        read_result(payload, agreement, RUN)
+    return str(caught.value)
+
+
+def test_an_honest_result_is_kept_as_it_is(record, agreement):
+    assert json.loads(read_result(packed(record), agreement, RUN)) == json.loads(json.dumps(record))
+
+
+CHANGES = {
+    "its format is not": lambda r: r.update(format="fedsieve-selection/9"),
+    "its method is not the agreed": lambda r: r.update(method="Oracle"),
+    "its labels are not the agreed ones": lambda r: r["labels"].pop(),
+    "its order is not of the agreed 4 features": lambda r: r["order"].append("diagnosis"),
+    "is not of the agreed 4 features, each once": lambda r: r["order"].__setitem__(0, r["order"][1]),
+    "is not the beginning of its order": lambda r: r.update(selected=r["order"][1:]),
+    "its column 'scores' is not of the agreed features": lambda r: r["scores"].pop("a"),
+    "its column 'scores' holds something": lambda r: r["scores"].update(a=[1]),
+    "it lacks 'transcript'": lambda r: r.pop("transcript"),
+    "it lacks 'parameters', 'n_rows'": lambda r: (r.pop("parameters"), r.pop("n_rows")),
+    "it is of another run": lambda r: r["federation"].update(run="another"),
+    "an entry of its transcript": lambda r: r["transcript"][0].pop("kind"),
+    "it is nested more than 8 deep": lambda r: r["federation"].update(more=json.loads("[" * 12 + "]" * 12)),
+}
+
+
+@pytest.mark.parametrize("said", CHANGES)
+def test_a_result_that_is_not_whole_is_refused_by_name(record, agreement, said):
+    CHANGES[said](record)
+    message = refused(packed(record), agreement)
+    assert message.startswith("was sent a result that is no whole selection: ")
+    assert said in message
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused(record, agreement, number):
+    text = json.dumps({**record, "scores": "HERE"}).replace('"HERE"', f'{{"a": {number}}}')
+    assert "no valid JSON" in (said := refused(zlib.compress(text.encode()), agreement)) or "not finite" in said
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        (b"{}", "cannot be unpacked"),
+        (zlib.compress(b"{}")[:-2], "is cut"),
+        (zlib.compress(b"\xff"), "no valid JSON"),
+        (zlib.compress(b"{} {}"), "no valid JSON"),
+        (zlib.compress(b"[" * 200_000 + b"]" * 200_000), "nested too deeply"),
+        (zlib.compress(b'{"n": ' + b"9" * 100_000 + b"}"), "no valid JSON"),
+        (zlib.compress(b"[]"), "its format is not"),
+    ],
+    ids=["not packed", "cut", "no text", "two", "nesting", "digits", "a list"],
+)
+def test_what_is_no_result_at_all_is_refused(agreement, payload, said):
+    assert said in refused(payload, agreement)
+
+
+def test_a_bomb_is_refused_before_it_grows(agreement):
+    bomb = zlib.compress(b" " * 200_000_000, 1)
+    tracemalloc.start()
+    try:
+        start = time.monotonic()
+        assert f"above {most_bytes(agreement)} bytes" in refused(bomb, agreement)
+        assert time.monotonic() - start < 5
+        assert tracemalloc.get_traced_memory()[1] < 4 * most_bytes(agreement)
+    finally:
+        tracemalloc.stop()
+
+
+def test_control_characters_are_kept_as_escapes_only(record, agreement):
+    record["dropped"] = {"x": "\x1b[2J\u202e gone"}
+    text = zlib.compress(json.dumps(record, ensure_ascii=False).encode())
+    assert read_result(text, agreement, RUN).isascii()
