@@ -14,6 +14,7 @@ from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport.flower.engine import free_port
+from policies import write_rules
 
 START_SECONDS = 90
 RUN_SECONDS = 240
@@ -32,12 +33,17 @@ class Consortium:
         self.port = free_port()
 
     def init(self, *options: object, changes: Mapping[str, str] | None = None) -> Self:
-        """Make the federation, by SSFMLFS if no option names a method; change its agreement, unpack the tars."""
+        """Make the federation, change its agreement, unpack the tars.
+
+        Unless options say otherwise: by SSFMLFS, with exact ranges, for sites of ten rows.
+        """
         self.logs.mkdir(parents=True)
         self.tables.write(self.folder)
+        usual = {"--ranges": "federated", "--min-rows": 10}
+        lenient = [part for name, value in usual.items() if name not in options for part in (name, value)]
         self.call("init", "--out", self.fed, "--sites", ",".join(self.names), "--schema", self.folder / "server.csv",
                   "--labels", "prefix:label_", "--address", f"127.0.0.1:{self.port}",
-                  "--method", "SSFMLFS", *options)  # fmt: skip
+                  "--method", "SSFMLFS", "--with-keys", *lenient, *options)  # fmt: skip
         if changes:
             text = (self.fed / AGREEMENT).read_text(encoding="utf-8")
             for before, after in changes.items():
@@ -53,6 +59,7 @@ class Consortium:
         """As a site does with what it was handed."""
         with tarfile.open(self.fed / "sites" / f"{name}.tar") as archive:
             archive.extractall(self.folder / place, filter="data")
+        write_rules(self.folder / place / name)  # rows of no worth: what is tested here is how messages travel
         return self.folder / place / name
 
     def site(self, name: str) -> Path:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.protocol import Labeled
+from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.selection_file import selection_record
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
@@ -53,8 +54,11 @@ class Tables:
             for name, table in self.sites.items()
             if name not in without
         }
-        outcome = in_process.select(plan, labeled, sites)
-        record: dict[str, Any] = json.loads(json.dumps(selection_record(plan, outcome, list(LABELS))))
+        kept = KeptReplies()
+        outcome = in_process.select(plan, labeled, sites, kept=kept)
+        moved = influence(plan, labeled, outcome.selection, kept)
+        whole = {**selection_record(plan, outcome, list(LABELS)), "influence": moved, "stretch": stretch(kept)}
+        record: dict[str, Any] = json.loads(json.dumps(whole))
         return record
 
     def texts_of_values(self) -> set[str]:

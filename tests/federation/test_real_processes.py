@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from federation.consortium import Consortium
 from federation.processes import MARK, command_line, environ, listeners
 from federation.tables import assert_same
+from fedsieve.deployment.consent import ConsentRecord
 
 LOOPBACK = "0100007F"  # 127.0.0.1 as the kernel writes it
 SWITCHES = {
@@ -111,6 +112,21 @@ def at_the_end_all_processes_and_all_prepared_rows_are_gone(story):
         assert not (story.consortium.site(name) / "prepared").exists()
 
 
+def consent_is_recorded_from_its_beginning_to_its_end_and_stays(story):
+    for name in story.consortium.names:
+        chain = ConsentRecord(story.consortium.site(name)).chain
+        joined, left = chain.entries()
+        assert (joined["what"], joined["how"], joined["table"]["rows"]) == ("joined", "--yes", 12)
+        assert (left["what"], left["how"]) == ("left", "ended by this site")
+        assert chain.verify().broken == ""
+
+
+def the_replies_of_all_sites_are_deleted_and_that_is_said(story):
+    assert not (story.consortium.fed / "server" / "runs" / story.run / "rounds").exists()
+    for text in (story.output, story.status):
+        assert "The sites' replies are deleted" in text
+
+
 CHECKS = (
     the_result_is_that_of_one_process_to_the_last_bit,
     every_site_is_given_the_same_result,
@@ -120,6 +136,8 @@ CHECKS = (
     telemetry_update_checks_and_installations_are_off_in_every_process_of_the_engine,
     no_value_of_a_row_is_in_any_log,
     at_the_end_all_processes_and_all_prepared_rows_are_gone,
+    consent_is_recorded_from_its_beginning_to_its_end_and_stays,
+    the_replies_of_all_sites_are_deleted_and_that_is_said,
 )
 
 

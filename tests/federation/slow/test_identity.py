@@ -20,7 +20,7 @@ CONNECTED = "SuperNode ID:"
 @pytest.fixture(scope="module")
 def consortium(tmp_path_factory):
     sites = "siteA,siteB,siteC,siteD"
-    with running(tmp_path_factory.mktemp("identity"), sites, "--timeout", 60) as consortium:
+    with running(tmp_path_factory.mktemp("identity"), sites, "--timeout", 240) as consortium:
         yield consortium
 
 
@@ -106,8 +106,14 @@ def test_a_folder_is_served_and_joined_by_one_process_at_a_time(consortium):
 def test_a_site_under_anothers_name_is_refused_and_never_counted_as_it(consortium):
     command_of(consortium, "siteB").end()
     folder = consortium.unpack("siteB", "masks")
-    (folder / "site.json").write_text(json.dumps({"name": "siteA"}))
+    masked = json.dumps({"name": "siteA"})
+    (folder / "site.json").write_text(masked)
+    at_once = consortium.join("siteB", folder, ready=False)
+    assert at_once.wait(60) == 2
+    assert "names another key for it than its own" in at_once.message
+    (folder / "site.json").write_text(json.dumps({"name": "siteB"}))
     consortium.join("siteB", folder)
+    (folder / "site.json").write_text(masked)
     try:
         run = consortium.run(out="masked")
         record = run.result()
@@ -123,7 +129,7 @@ def test_a_site_under_anothers_name_is_refused_and_never_counted_as_it(consortiu
 def test_after_a_renewal_the_old_key_is_refused_and_the_new_one_works(consortium):
     old = consortium.unpack("siteB", "old")
     before = consortium.join("siteB")
-    consortium.call("site", consortium.fed, "--renew", "siteB")
+    consortium.call("site", consortium.fed, "--renew", "siteB", "--with-keys")
     wait_until(lambda: "siteB" not in online(consortium), 30, "the old key's end")
     assert_cut_off(before)
     refused = consortium.join("siteB", old, ready=False)
@@ -135,14 +141,47 @@ def test_after_a_renewal_the_old_key_is_refused_and_the_new_one_works(consortium
     wait_until(lambda: "siteB" in online(consortium), 30, "the new key's site")
 
 
-def test_a_removed_site_is_cut_off_and_the_others_go_on(consortium):
+def join_again(consortium, *names):
+    """With the agreement that the operator packed last."""
+    for command in consortium.commands:
+        if "join" in command.arguments and command.process.poll() is None:
+            command.end()
+    for name in names:
+        consortium.unpack(name)
+    for command in [consortium.join(name, ready=False) for name in names]:
+        command.says("is connected to", 90)
+
+
+def test_a_removed_site_is_cut_off_and_the_others_go_on_once_they_consented_again(consortium):
     removed = command_of(consortium, "siteC")
     consortium.call("site", consortium.fed, "--remove", "siteC")
     server = next(command for command in consortium.commands if "serve" in command.arguments)
     wait_until(lambda: "siteC" not in online(consortium), 30, "siteC's end")
     assert_cut_off(removed)
     assert server.process.poll() is None
+    refused = consortium.run(out="before")
+    assert refused.command.wait(240) == 2
+    assert "the two sides hold different agreements" in refused.command.text
+    join_again(consortium, "siteA", "siteB", "siteD")
     run = consortium.run(out="after")
     record = run.result()
     assert record["federation"]["sites"] == ["siteA", "siteB", "siteD"]
     assert_same(record, consortium.expected("siteC"), "dropped", "transcript")
+
+
+def test_a_site_with_a_key_of_its_own_joins_a_running_server_which_never_had_that_key(consortium):
+    place = consortium.folder / "places" / "siteE"
+    consortium.call("request", "--name", "siteE", "--out", place)
+    own = (place / "site.key").read_bytes()
+    consortium.call("site", consortium.fed, "--approve", place / "siteE.request", "--yes")
+    server = next(command for command in consortium.commands if "serve" in command.arguments)
+    wait_until(lambda: "siteE" in nodes(consortium)[0], 30, "the new key")
+    assert server.process.poll() is None
+    consortium.unpack("siteE")  # over the site's own folder
+    assert (place / "site.key").read_bytes() == own
+    assert not any(own in file.read_bytes() for file in consortium.fed.rglob("*") if file.is_file())
+    (consortium.folder / "siteE.csv").write_bytes((consortium.folder / "siteC.csv").read_bytes())
+    join_again(consortium, "siteA", "siteB", "siteD", "siteE")
+    record = consortium.run(out="own-key").result()
+    assert set(record["n_rows"]) == {"siteA", "siteB", "siteD", "siteE"}
+    assert record["dropped"] == {}

@@ -57,7 +57,7 @@ def test_client_processes_that_raise_are_named_with_the_kind_of_error_only(conso
     finally:
         operator.write_bytes(genuine)
     assert set(record["dropped"]) == {"siteA", "siteB"}
-    assert "failed with FileNotFoundError; see the site's log." in record["dropped"]["siteA"]
+    assert "cannot be read: No such file or directory. Leave (Ctrl-C) and join again." in record["dropped"]["siteA"]
     assert "its process failed (the engine's code 2)." in record["dropped"]["siteB"]
     assert_same(record, consortium.expected("siteA", "siteB"))
     for name in ("siteC", "siteD", "siteE"):

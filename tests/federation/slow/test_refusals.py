@@ -20,7 +20,7 @@ def consortium(tmp_path_factory):
 @pytest.fixture(scope="module")
 def template(consortium):
     folder = consortium.folder / "template"
-    made = consortium.call("init", "--out", folder, "--sites", "siteA,siteB", "--address", "127.0.0.1:9443")
+    made = consortium.call("init", "--out", folder, "--sites", "siteA,siteB", "--with-keys")
     assert "is a template: fill in the marked places" in made.text
     return folder
 

@@ -14,6 +14,7 @@ from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, new_run
 from fedsieve.protocol import SERVER, Labeled, Method
+from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.selection_file import selection_record
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
@@ -24,6 +25,7 @@ from fedsieve.transport.flower.contents import STEP, unwrap, wrap
 from fedsieve.transport.flower.grid_exchange import ServerLink, link_for
 from fedsieve.transport.flower.local_grid import LocalGrid, Node, site_node
 from fedsieve.transport.flower.server_app import lead_run
+from policies import take_part, write_rules
 from strategies import Federation
 
 LABELS = ["y0", "y1", "y2", "y3"]
@@ -49,14 +51,19 @@ class Consortium:
         return ArrayTable(self.case.features, self.case.clients[name], *labels)
 
     def agree(self, method: str = "SSFMLFS", **sections: Any) -> None:
-        """Write the same agreement for all, and everybody's rows."""
-        columns = (list(self.case.features), LABELS)
-        text = agreement_text("fed", ADDRESS, list(self.case.clients), *columns, method=method, **sections)
+        """Write the same agreement for all, lenient rules for each site, and everybody's rows."""
+        sections = {"ranges": "federated", "privacy": {"min_rows": 10}, **sections}
+        columns, members = (list(self.case.features), LABELS), self.folder.agreement().members
+        text = agreement_text(
+            "fed", ADDRESS, list(self.case.clients), *columns, method=method, keys=members, **sections
+        )
         for path in (self.folder.path, *(self.folder.site(name).path for name in self.case.clients)):
             (path / AGREEMENT).write_text(text, encoding="utf-8")
         self.folder.write_labeled(self.case.X, self.case.Y.astype(float))
         for number, (name, X) in enumerate(self.case.clients.items(), 1):
+            write_rules(self.folder.site(name).path)
             self.folder.site(name).write_rows(self.case.features, X, self.labels.get(name))
+            take_part(self.folder.site(name))
             self.nodes[name] = site_node(client_app, self.folder.site(name).path, number)
 
     def key(self, site: str) -> keys.PrivateKey:
@@ -77,12 +84,15 @@ class Consortium:
     def expected(self, without: tuple[str, ...] = ()) -> dict[str, Any]:
         """The record of the same selection in one process, as read from a file."""
         sites = {name: self.site(name) for name in self.case.clients if name not in without}
-        outcome = in_process.select(self.plan, Labeled(self.case.X, self.case.Y.astype(float)), sites)
-        return json.loads(json.dumps(selection_record(self.plan, outcome, LABELS)))
+        labeled, kept = Labeled(self.case.X, self.case.Y.astype(float)), KeptReplies()
+        outcome = in_process.select(self.plan, labeled, sites, kept=kept)
+        moved = influence(self.plan, labeled, outcome.selection, kept)
+        whole = {**selection_record(self.plan, outcome, LABELS), "influence": moved, "stretch": stretch(kept)}
+        return json.loads(json.dumps(whole))
 
     def post(self, run: str, tell: Callable[..., None] = lambda *_, **__: None) -> ServerLink:
         """The server's side without a server: for requests that no honest server makes."""
-        post = link_for(self.grid(), self.folder, run, tell)
+        post = link_for(self.grid(), self.folder, run, tuple(self.case.clients), tell)
         post.nodes = {name: number for number, name in enumerate(self.nodes, 1)}
         return post
 

@@ -97,6 +97,7 @@ FORGERIES = {
     "another run": ({"run": "20200101-000000-abcdef"}, "belongs to run '20200101-000000-abcdef', not to"),
     "another round": ({"round": 1}, "belongs to round 1, not to 2"),
     "another request": ({"about": "0" * 64}, "answers another request"),
+    "another kind": ({"kind": "result"}, "is a message of kind 'result', sent as 'step'"),
     "another agreement": ({"agreement": "0" * 64}, "hold different agreements"),
     "to another site": ({"receiver": "site-2"}, "addressed to 'site-2', not to 'server'"),
     "in another's name": ({"sender": "site-2"}, "the signature is not that of 'site-2'"),

@@ -25,8 +25,8 @@ LOSSES = {
     "process died": (engine_error(8), "its process died (the engine's code 8)"),
     "unknown engine error": (engine_error(77), "was lost (the engine's code 77)"),
     "empty": (content(RecordDict()), "a message of another app than ours"),
-    "garbage": (content(wrap(b"\x00garbage\xff" * 99)), "these bytes are no envelope of version FSE1"),
-    "no bytes at all": (content(wrap(b"")), "these bytes are no envelope of version FSE1"),
+    "garbage": (content(wrap(b"\x00garbage\xff" * 99)), "these bytes are no envelope of version FSE2"),
+    "no bytes at all": (content(wrap(b"")), "these bytes are no envelope of version FSE2"),
     "other record": (content(RecordDict({"x": ConfigRecord({FIELD: b""})})), "a message of another app than ours"),
     "other field": (content(RecordDict({RECORD: ConfigRecord({"x": b""})})), "a message of another app than ours"),
     "one record more": (

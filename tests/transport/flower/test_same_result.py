@@ -22,7 +22,9 @@ def without_federation(record):
     "sections",
     [
         *({"parameters": {"wire": wire}} for wire in WIRES),
-        {"ranges": "local", "parameters": {"spread": "mean", "relation": "similarity"}},
+        {"ranges": "local", "parameters": {"relation": "similarity"}},
+        {"ranges": "robust", "parameters": {"wire": "statistics"}},
+        {"ranges": "robust", "parameters": {"wire": "vectors"}, "nominal": ["f2"]},
         {"ranges": {f"f{p}": (-5.0, 5.0) for p in range(6)}, "nominal": ["f1"], "parameters": {"decisions": "soft"}},
     ],
     ids=str,
@@ -32,6 +34,12 @@ def test_a_federations_record_is_that_of_one_process(consortium, sections):
     run = consortium.lead()
     assert run.failure() is None
     assert without_federation(run.result()) == without_federation(consortium.expected())
+
+
+def test_a_mean_of_deviations_is_a_radius_that_no_site_can_check(consortium):
+    consortium.agree(ranges="local", parameters={"spread": "mean"})
+    said = "'site-0': spread='mean' gives a radius that no site can check. Agree on spread='pooled'."
+    assert said in consortium.lead().failure()
 
 
 def test_missing_values_and_constant_features_travel_too(consortium):

@@ -1,6 +1,7 @@
 """Sieve over grids with real folders, keys and envelopes: what one process finds, and what a site does not answer."""
 
 import dataclasses
+from itertools import count
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ WAYS = {
     "a number of features by the labels": {"parameters": {**QUICK, "n_features_to_select": "auto"}},
 }
 RUN = "20260101-000000-abcdef"
+NUMBERS = count(1)  # of runs
 ways = pytest.mark.parametrize("sections", WAYS.values(), ids=WAYS)
 
 
@@ -72,8 +74,11 @@ def test_a_run_whose_server_died_goes_on_to_the_same_bits(consortium):
     assert run.result()["federation"]["rounds_from_checkpoint"] == 2
 
 
-def answers(consortium, request):
-    asked = consortium.post(RUN).ask(Question(1, tuple(consortium.case.clients), request))
+def answers(consortium, *requests):
+    """What sites say to the last of these, asked in turn in a run of their own; of a refusal the reason."""
+    post = consortium.post(f"{RUN}.{next(NUMBERS)}")
+    for number, request in enumerate(requests, 1):
+        asked = post.ask(Question(number, tuple(consortium.case.clients), request))
     return {answer.reply.reason if isinstance(answer.reply, m.Refusal) else "" for answer in asked.values()}
 
 
@@ -88,8 +93,13 @@ def asked(consortium):
 
 
 def test_what_was_agreed_on_is_answered(consortium, asked):
-    assert answers(consortium, asked) == {""}
-    assert answers(consortium, m.AskCovariances(asked.columns, asked.scaling)) == {""}
+    first, last = m.AskRanges(asked.columns), m.AskCovariances(asked.columns, asked.scaling)
+    assert answers(consortium, first, asked) == {""}
+    assert answers(consortium, first, asked, last) == {""}
+    assert answers(consortium, first, last) == {""}  # of a table that codes do not make wide
+    order = "the method asks 'AskRanges', 'AskProjections', 'AskCovariances' in this order."
+    assert answers(consortium, asked) == {f"was asked AskProjections before AskRanges; {order}"}
+    assert answers(consortium, first, last, asked) == {f"was asked AskProjections after AskCovariances; {order}"}
 
 
 def test_of_few_rows_not_even_another_refusal_tells(consortium, asked):
@@ -98,11 +108,15 @@ def test_of_few_rows_not_even_another_refusal_tells(consortium, asked):
     for low in (asked.scaling.low, np.where(asked.scaling.low < 0, 0.5, 0)):
         request = m.AskCovariances(asked.columns, m.Scaling(low, asked.scaling.high))
         few = consortium.post(RUN).ask(Question(1, ("site-0",), request))["site-0"].reply
-        assert few.reason == "has 10 rows, the agreement asks for 11 (min_rows): sums of few rows hide little."
+        assert few.reason == (
+            "has 10 rows; its rules ask for 11 (min_rows): sums of few rows hide little. "
+            "Wait for more rows, or lower min_rows in the agreement and in policy.toml."
+        )
 
 
 def test_what_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium, asked):
     columns, scaling = asked.columns, asked.scaling
+    first = m.AskRanges(columns)
     agreed = "which was not agreed on; agreed: AskRanges, AskProjections, AskCovariances."
     assert answers(consortium, m.AskMoments(columns, scaling)) == {f"was asked AskMoments, {agreed}"}
     as_numbers = dataclasses.replace(asked, columns=m.Columns(columns.features, (), "error"), weights=np.ones((6, 2)))
@@ -110,10 +124,10 @@ def test_what_was_not_agreed_on_is_refused_though_the_operator_signed_it(consort
         "was asked to read its columns in another way than agreed (nominal, missing)."
     }
     clipped = dataclasses.replace(asked, scaling=m.Scaling(np.where(scaling.low < 0, 0.5, 0), scaling.high))
-    assert answers(consortium, clipped) == {
+    assert answers(consortium, first, clipped) == {
         "was sent ranges that do not hold its own values; federated ranges hold those of all."
     }
     nonsense = dataclasses.replace(asked, scaling=m.Scaling(np.full(6, np.nan), scaling.high))
-    assert answers(consortium, nonsense) == {"was sent ranges that are no finite numbers."}
+    assert answers(consortium, first, nonsense) == {"was sent ranges that are no finite numbers."}
     other = dataclasses.replace(asked, weights=np.ones((6, 2)))
-    assert answers(consortium, other) == {"was sent weights that do not fit its 10 columns."}
+    assert answers(consortium, first, other) == {"was sent weights that do not fit its 10 columns."}

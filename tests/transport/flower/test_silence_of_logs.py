@@ -131,14 +131,15 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
         from fedsieve.deployment import keys
         from fedsieve.deployment.folders import SiteFolder
         from fedsieve.transport.codec import decode, encode
-        from fedsieve.transport.envelope import Envelope, seal, unseal
+        from fedsieve.transport.envelope import unseal
+        from fedsieve.transport.operator import Operator
         from fedsieve.transport.site import JoinedSite
         loaded = set(sys.modules) - engine
         folder = SiteFolder(Path({str(consortium.folder.site("site-0").path)!r}))
         agreement = folder.agreement()
         ask = encode(m.AskRanges(m.Columns(agreement.method.features, (), "error")))
         operator = keys.read_private_key(Path({str(consortium.folder.server / "operator.key")!r}))
-        letter = seal(Envelope("r", agreement.fingerprint, 1, "server", "site-0", "x", ask), operator)
+        letter = Operator("r", agreement.fingerprint, operator, {{}}, 1).seal(1, "site-0", ask, cohort=["site-0"])
         answer = unseal(JoinedSite(folder).answer(letter), {{"site-0": keys.read_public_key(folder.path / "site.pub")}})
         reply = decode(answer.payload)
         heavy = [name for name in {HEAVY!r} if name in sys.modules]

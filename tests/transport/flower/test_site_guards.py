@@ -1,17 +1,20 @@
 """What a site does when the server itself asks for more than was agreed on, or is not the server."""
 
+import json
 import stat
 import zlib
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from flwr.app import Context, RecordDict
 
 from fedsieve import messages as m
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.keys import new_key
+from fedsieve.deployment.lease import LEASE, joined, new_lease
+from fedsieve.errors import ProtocolError
 from fedsieve.protocol import Question
-from fedsieve.transport import site
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.flower import client_app
 from fedsieve.transport.flower.contents import RESULT, STEP
@@ -36,18 +39,18 @@ def test_what_was_agreed_on_is_answered(consortium):
 
 def test_every_request_is_one_of_its_kind(consortium):
     """So that a reply to one never answers another, even of the same words."""
-    about = []
+    nonces = []
     for name, node in list(consortium.nodes.items()):
 
         def heard(message, node=node):
-            about.append(request_of(message, consortium).about)
+            nonces.append(request_of(message, consortium).nonce)
             return node(message)
 
         consortium.nodes[name] = heard
     post = consortium.post(RUN)
     for _ in range(2):
         assert answers(consortium, m.AskRanges(columns(consortium)), post) == {""}
-    assert len(about) == len(set(about)) == 6
+    assert len(nonces) == len(set(nonces)) == 6
 
 
 def test_a_request_that_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium):
@@ -65,7 +68,7 @@ def test_other_columns_are_refused_though_the_operator_signed_it(consortium):
 def test_a_site_with_too_few_rows_refuses_and_is_left_out(consortium):
     consortium.agree(privacy={"min_rows": 11})  # site-0 has 10
     record = consortium.lead().result()
-    assert "has 10 rows, the agreement asks for 11 (min_rows)" in record["dropped"]["site-0"]
+    assert "has 10 rows; its rules ask for 11 (min_rows)" in record["dropped"]["site-0"]
     assert record["scores"] == consortium.expected(without=("site-0",))["scores"]
 
 
@@ -105,7 +108,8 @@ def test_what_is_no_request_is_refused(consortium, payload):
 def test_a_product_before_its_relation_is_refused(consortium):
     consortium.agree(parameters={"wire": "vectors"})
     (said,) = answers(consortium, m.AskProducts(None, np.ones(6)))
-    assert "asked for a product before the relation was given" in said
+    order = "the method asks 'AskRanges', 'AskMoments', 'AskProducts' in this order."
+    assert said == f"was asked AskProducts before AskRanges; {order}"
 
 
 def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(consortium):
@@ -117,27 +121,35 @@ def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(con
     assert stat.S_IMODE((consortium.folder.site("site-0").results / runs[0].id).stat().st_mode) == 0o700
 
 
+def result_of(consortium, run):
+    record = {**consortium.expected(), "federation": {"run": run}}
+    return zlib.compress(json.dumps(record).encode())
+
+
 @pytest.mark.parametrize("run", ["../../escaped", "..", "{tmp}/absolute"])
 def test_a_result_is_written_nowhere_but_in_the_sites_results(consortium, run, tmp_path):
     for name, sites in ((run.format(tmp=tmp_path), []), ("a-run", consortium.case.clients)):
         post = consortium.post(name)
-        post.send(RESULT, 9, post.nodes, zlib.compress(b"{}"))
+        post.send(RESULT, 9, post.nodes, result_of(consortium, name))
         places = [consortium.folder.site(site).results / "a-run" / "selection.json" for site in sites]
         assert sorted(tmp_path.rglob("selection.json")) == sorted(places)
 
 
 @pytest.mark.parametrize(
     ("payload", "said"),
-    [(zlib.compress(b" " * 1001), "was sent a result above 1000 bytes."), (b"{}", "a result that cannot be unpacked.")],
-    ids=["a bomb", "not packed"],
+    [
+        (zlib.compress(b" " * 10_000_000), "was sent a result above "),
+        (b"{}", "a result that cannot be unpacked."),
+        (zlib.compress(b'{"format": "fedsieve-selection/1"}'), "no whole selection: its method is not the agreed"),
+    ],
+    ids=["a bomb", "not packed", "not whole"],
 )
-def test_a_result_that_cannot_be_kept_is_refused_and_nothing_is_written(consortium, monkeypatch, payload, said):
-    monkeypatch.setattr(site, "MAX_RESULT", 1000)
+def test_a_result_that_cannot_be_kept_is_refused_and_nothing_is_written(consortium, payload, said):
     post = consortium.post(RUN)
     answered = post.send(RESULT, 9, post.nodes, payload)
     assert [said in decode(envelope.payload).reason for envelope in answered.values()] == [True] * 3
-    assert list(consortium.folder.path.rglob("selection.json")) == []
-    kept = post.send(RESULT, 9, post.nodes, zlib.compress(b" " * 1000))
+    assert list(consortium.folder.path.rglob("results")) == []
+    kept = post.send(RESULT, 9, post.nodes, result_of(consortium, RUN))
     assert [envelope.payload for envelope in kept.values()] == [b""] * 3
 
 
@@ -156,6 +168,29 @@ def test_a_process_finds_its_folder_by_configuration_environment_or_number(conso
     assert client_app.joined_site(context).name == "site-1"
     context.node_config = {"site": str(sites / "site-0")}
     assert client_app.joined_site(context).name == "site-0"
+
+
+def test_a_process_of_a_join_that_is_gone_answers_nothing_and_leaves_no_rows(consortium, monkeypatch):
+    """The attack: the node outlived its `join`, and a server asks on."""
+    place = consortium.folder.site("site-1")
+    message = None
+
+    def remember(heard, node=consortium.nodes["site-1"]):
+        nonlocal message
+        message = heard
+        return node(heard)
+
+    consortium.nodes["site-1"] = remember
+    assert answers(consortium, m.AskRanges(columns(consortium))) == {""}
+    monkeypatch.setenv(client_app.SITE, str(place.path))
+    context = Context(0, 1, {}, RecordDict(), {})
+    with joined(place):
+        monkeypatch.setenv(LEASE, new_lease(place))
+        assert client_app.app(message, context).content is not None
+    for _ in range(2):
+        with pytest.raises(ProtocolError, match="the 'join' that consented is gone"):
+            client_app.app(message, context)
+        assert not place.prepared.exists()
 
 
 def test_a_site_whose_agreement_cannot_be_read_says_so(consortium):

@@ -1,16 +1,18 @@
 """The ClientApp: carries the engine's messages to the site's endpoint and back, and decides nothing itself."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
 from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.lease import LEASE, check_lease
 from fedsieve.privacy import LIBRARY
 from fedsieve.transport.flower.contents import unwrap, wrap
-from fedsieve.transport.flower.guard import SITE
+from fedsieve.transport.flower.engine import SITE
 from fedsieve.transport.site import JoinedSite
 
 SITES = "FEDSIEVE_SITES"  # in a simulation: the folder with all sites' folders
@@ -21,24 +23,38 @@ app = ClientApp()
 @app.query("step")
 def step(message: Message, context: Context) -> Message:
     """Answer one request of the protocol."""
-    return carried(message, joined_site(context).answer)
+    with leased(context):
+        return carried(message, joined_site(context).answer)
 
 
 @app.query("result")
 def result(message: Message, context: Context) -> Message:
     """Take the result of a run."""
-    return carried(message, joined_site(context).take_result)
+    with leased(context):
+        return carried(message, joined_site(context).take_result)
 
 
 @app.query("hello")
 def hello(message: Message, context: Context) -> Message:
     """Say who this is."""
-    return carried(message, joined_site(context).greet)
+    with leased(context):
+        return carried(message, joined_site(context).greet)
 
 
 def carried(message: Message, answer: Callable[[bytes], bytes]) -> Message:
     """The engine's message with the answer to the bytes of another."""
     return Message(wrap(answer(unwrap(message))), reply_to=message)
+
+
+@contextmanager
+def leased(context: Context) -> Iterator[None]:
+    """Let a process of a `join` answer only while that one is alive; nodes within a process have no `join`."""
+    place = None if context.node_config.get("site") else os.environ.get(SITE)
+    if place:
+        check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
+    yield
+    if place:
+        check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
 
 
 def joined_site(context: Context) -> JoinedSite:

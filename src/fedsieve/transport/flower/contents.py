@@ -3,9 +3,11 @@
 from flwr.app import ConfigRecord, Message, RecordDict
 
 from fedsieve.errors import CodecError
+from fedsieve.transport import envelope
 
 RECORD, FIELD = "fedsieve", "envelope"
-STEP, RESULT, HELLO = "query.step", "query.result", "query.hello"
+QUERY = "query."  # of the engine's kinds of messages the one that asks
+STEP, RESULT, HELLO = (QUERY + kind for kind in (envelope.STEP, envelope.RESULT, envelope.HELLO))
 
 
 def wrap(data: bytes) -> RecordDict:

@@ -1,6 +1,6 @@
 """Talking to the engine's control interface: who is registered and online, starting and watching a run.
 
-The interface has no login, so it must stay on loopback or behind a proxy that lets only the sites' part through.
+The operator shows a token that `serve` left in the operator's folder.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,9 @@ from fedsieve.deployment.folders import ServerFolder, write_json
 from fedsieve.deployment.keys import PublicKey
 from fedsieve.transport.flower.engine import LOOPBACK, EngineError
 from fedsieve.transport.flower.guard import APP
+from fedsieve.transport.flower.login import ShowToken, read_secret
 
+TOKEN = "control.token"  # in the server's folder
 ONLINE, UNREGISTERED, FINISHED = "online", "unregistered", "finished"  # the engine's words
 
 
@@ -45,7 +47,10 @@ class Control:
             f"{LOOPBACK}:{port}",
             insecure=False,
             root_certificates=(folder.server / "ca.crt").read_bytes(),
-            interceptors=[RuntimeVersionHttpInterceptor(component_name="flwr CLI")],
+            interceptors=[
+                RuntimeVersionHttpInterceptor(component_name="flwr CLI"),
+                ShowToken(read_secret(folder.server / TOKEN)),
+            ],
         )
 
     def nodes(self) -> dict[str, NodeState]:

@@ -47,8 +47,10 @@ class EdgeNode:
         """What belongs to one run; its sites are known from its first request on."""
         if run not in self._runs:
             agreement = self._folder.agreement()
-            log = open_log(self._folder.server, run, self._name)
-            link = link_for(self._grid, self._folder, run, lambda event, **details: log.info("%s %s", event, details))
+            log, sites = open_log(self._folder.server, run, self._name), agreement.approved
+            link = link_for(
+                self._grid, self._folder, run, sites, lambda event, **details: log.info("%s %s", event, details)
+            )
             link.nodes = link.nodes or introduce(link)
-            self._runs[run] = link, EdgeServer(agreement.method, agreement.sites)
+            self._runs[run] = link, EdgeServer(agreement.method, sites)
         return self._runs[run]

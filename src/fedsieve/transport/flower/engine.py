@@ -1,7 +1,8 @@
 """The engine's processes behind our commands: how they are started, watched and stopped.
 
 Telemetry, update checks and package installation at run time are off; every listener is on loopback unless the operator
-says otherwise.
+says otherwise. A party's engine is a meeting place (the server's, or a site's node) and an executor, which takes tasks
+from it and starts a process for each.
 """
 
 import os
@@ -17,8 +18,12 @@ from pathlib import Path
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.folders import ServerFolder, SiteFolder, make_private
 from fedsieve.errors import FedSieveError
+from fedsieve.text import visible
 
 LOOPBACK = "127.0.0.1"
+LAUNCHER = "fedsieve.transport.flower.launch"
+SITE = "FEDSIEVE_SITE"  # the environment variable that says where a site's folder is
+CONTROL_TOKEN = "FEDSIEVE_CONTROL_TOKEN"  # and the one that says which file holds the operator's token
 SWITCHES = {
     "FLWR_TELEMETRY_ENABLED": "0",
     "FLWR_DISABLE_UPDATE_CHECK": "1",
@@ -28,6 +33,9 @@ SWITCHES = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # silences a tip about GPUs
     "PYTHONUNBUFFERED": "1",
 }
+
+
+TASK_SECRET = "tasks.secret"  # in each party's own folder
 
 
 class EngineError(FedSieveError, RuntimeError):
@@ -55,6 +63,7 @@ def superlink_command(folder: ServerFolder, host: str) -> list[str]:
         "--enable-supernode-auth",
         "--disable-runtime-dependency-installation",
         *("--database", str(server / "engine" / "state.db")),
+        *_tasks_for_those_who_know(server / TASK_SECRET),
     ]
 
 
@@ -68,7 +77,23 @@ def supernode_command(site: SiteFolder, port: int) -> list[str]:
         *("--auth-supernode-private-key", str((site.path / "site.key").absolute())),
         *("--host", LOOPBACK, "--port", str(port)),
         *_tls(own / "local-ca.crt", own / "local.crt", own / "local.key"),
+        *_tasks_for_those_who_know(own / TASK_SECRET),
     ]
+
+
+def superexec_command(port: int, authority: Path, secret: Path) -> list[str]:
+    """The executor of a party whose meeting place listens on this port."""
+    return [
+        "flower-superexec",
+        *("--runtime-api-address", f"{LOOPBACK}:{port}"),
+        *("--root-certificates", str(authority.absolute())),
+        *("--superexec-auth-secret-file", str(secret.absolute())),
+    ]
+
+
+def _tasks_for_those_who_know(secret: Path) -> list[str]:
+    """The executor is ours; whoever else asks for a task is refused."""
+    return ["--isolation", "process", "--superexec-auth-secret-file", str(secret)]
 
 
 def _tls(ca: Path, certificate: Path, key: Path) -> list[str]:
@@ -86,11 +111,12 @@ class EngineProcess:
 
     @classmethod
     def start(cls, command: list[str], env: dict[str, str], pid_file: Path, log_file: Path) -> "EngineProcess":
-        """Start it; one left over from a killed command is stopped first."""
+        """Start it, to end with this process; one left over from a killed command is stopped first."""
         stop_left_over(pid_file, command[0])
+        launched = [sys.executable, "-m", LAUNCHER, str(os.getpid()), *command]
         with log_file.open("ab") as log:
             process = subprocess.Popen(
-                command, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                launched, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
         pid_file.write_text(str(process.pid), encoding="utf-8")
         return cls(command[0], process, pid_file, log_file)
@@ -146,4 +172,4 @@ def _stop_group(pid: int, patience: float, ended: Callable[[], bool]) -> None:
 def _last_words(log_file: Path) -> str:
     lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()
     said = [line.strip() for line in lines if line.strip()]
-    return " ".join(said[-3:])[-400:]
+    return visible(" ".join(said[-3:])[-400:])

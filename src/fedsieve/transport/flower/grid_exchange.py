@@ -15,11 +15,12 @@ from fedsieve.errors import CodecError
 from fedsieve.messages import Refusal
 from fedsieve.messages.base import MAX_REASON
 from fedsieve.protocol import Question
+from fedsieve.text import visible
 from fedsieve.transport.codec import encode
 from fedsieve.transport.envelope import Envelope
 from fedsieve.transport.exchange import Answer
-from fedsieve.transport.flower.contents import HELLO, STEP, unwrap, wrap
-from fedsieve.transport.operator import Operator
+from fedsieve.transport.flower.contents import HELLO, QUERY, STEP, unwrap, wrap
+from fedsieve.transport.operator import Operator, clock_difference
 
 POLL_SECONDS = 0.25  # how often the engine is asked for replies
 LIFE_SECONDS = 120  # that a message outlives our patience, so that it is our clock that decides
@@ -31,7 +32,9 @@ class ServerLink:
     """Sends and receives for one run; letters are the operator's. `tell` is told what happens, per site."""
 
     grid: Grid
+    run: str
     operator: Operator
+    cohort: tuple[str, ...]  # all sites of the run, as every request names them
     nodes: Mapping[str, int]
     timeout_seconds: float
     tell: Callable[..., None]
@@ -40,6 +43,7 @@ class ServerLink:
     def ask(self, question: Question) -> dict[str, Answer]:
         """One round of the protocol: a question to each of its clients, their answers as they came."""
         round_, clients = question.round, question.clients
+        self.cohort, self.operator.run = question.cohort or self.cohort, question.run_at_sites(self.run)
         self.tell("round", round=round_, kind=type(question.request).__name__, sites=list(clients))
         received = self.send(STEP, round_, {name: self.nodes[name] for name in clients}, encode(question.request))
         return {name: self._answer(name, round_, received[name]) for name in clients}
@@ -48,7 +52,11 @@ class ServerLink:
         self, kind: str, round_: int, nodes: Mapping[str, int], payload: bytes, *, known: bool = True
     ) -> dict[str, Envelope | Refusal]:
         """Send a payload to each of the nodes, given by site; each one's genuine reply, or why there is none."""
-        requests = {site: self.operator.seal(round_, site if known else None, payload) for site in nodes}
+        sort, cohort = kind.removeprefix(QUERY), self.cohort if known else ()
+        requests = {
+            site: self.operator.seal(round_, site if known else None, payload, kind=sort, cohort=cohort)
+            for site in nodes
+        }
         messages = [
             Message(wrap(requests[site]), node, kind, ttl=self.timeout_seconds + LIFE_SECONDS, group_id=str(round_))
             for site, node in nodes.items()
@@ -65,7 +73,7 @@ class ServerLink:
                     self._refuse(site, round_, "answered twice; the second answer was ignored.")
                 elif site:
                     seconds = time.monotonic() - start
-                    received[site] = self._open(reply, site, round_, requests[site], known)
+                    received[site] = self._open(reply, site, round_, requests[site], known, sort)
                     if kind == STEP and isinstance(envelope := received[site], Envelope):
                         sent = {"n_bytes": len(envelope.payload), "seconds": round(seconds, 3)}
                         self.tell("answered", round=round_, site=site, **sent)
@@ -76,14 +84,19 @@ class ServerLink:
                 received[site] = self._refuse(site, round_, f"did not answer within {patience:g} s.")
         return received
 
-    def _open(self, reply: Message, site: str, round_: int, request: bytes, known: bool) -> Envelope | Refusal:
+    def _open(
+        self, reply: Message, site: str, round_: int, request: bytes, known: bool, kind: str
+    ) -> Envelope | Refusal:
         if reply.has_error():
             meaning = ENGINE_ERRORS.get(reply.error.code, "was lost")
             return self._refuse(site, round_, f"{meaning} (the engine's code {reply.error.code}).")
         try:
-            return self.operator.open(unwrap(reply), site if known else None, round_, request)
+            envelope = self.operator.open(unwrap(reply), site if known else None, round_, request, kind=kind)
         except CodecError as error:
             return self._refuse(site, round_, f"sent a reply that is refused: {error}")
+        if ahead := clock_difference(envelope):
+            self.tell("clock", round=round_, site=site, seconds_ahead=ahead)
+        return envelope
 
     def _answer(self, site: str, round_: int, received: Envelope | Refusal) -> Answer:
         if isinstance(received, Refusal):
@@ -93,19 +106,21 @@ class ServerLink:
         except CodecError as error:
             return Answer(self._refuse(site, round_, f"sent a reply that is refused: {error}"), 0)
         if isinstance(reply, Refusal):
-            self._refuse(site, round_, reply.reason)
+            reply = self._refuse(site, round_, reply.reason)
         return Answer(reply, len(received.payload))
 
     def _refuse(self, site: str, round_: int, reason: str) -> Refusal:
-        reason = reason[:MAX_REASON]
+        reason = visible(reason)[:MAX_REASON]  # it goes to terminals, logs and the result
         self.tell("refused", round=round_, site=site, reason=reason)
         return Refusal(reason)
 
 
-def link_for(grid: Grid, folder: ServerFolder, run: str, tell: Callable[..., None]) -> ServerLink:
-    """The link of a federation's server to its sites, for one run."""
+def link_for(
+    grid: Grid, folder: ServerFolder, run: str, sites: tuple[str, ...], tell: Callable[..., None]
+) -> ServerLink:
+    """The link of a federation's server to its sites, for one run with these sites."""
     nodes, seconds = folder.nodes() or {}, folder.agreement().timeout_seconds
-    return ServerLink(grid, Operator.of(folder, run), nodes, seconds, tell)
+    return ServerLink(grid, run, Operator.of(folder, run), sites, nodes, seconds, tell)
 
 
 def introduce(link: ServerLink) -> dict[str, int]:

@@ -5,6 +5,7 @@ import os
 import traceback
 import zlib
 from collections import Counter
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
+from fedsieve.messages.columns import ROBUST
+from fedsieve.methods.ranges import bins_of
+from fedsieve.protocol import Labeled
+from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
@@ -40,7 +45,7 @@ def main(grid: Grid, context: Context) -> None:
         raise DataError(f"no federation's folder given: set the run's 'federation' or the variable {FEDERATION}.")
     folder = ServerFolder(Path(str(place)))
     name = str(context.run_config.get("run") or "")
-    run = find_run(folder, name) if name else new_run(folder, list(folder.agreement().sites), [])
+    run = find_run(folder, name) if name else new_run(folder, list(folder.agreement().approved), [])
     lead_run(grid, folder, run, engine_run=context.run_id)
 
 
@@ -63,9 +68,9 @@ def lead_run(grid: Grid, folder: ServerFolder, run: RunFolder, *, engine_run: in
             tell("failed", reason=str(error))
             run.fail(str(error))
         except Exception as error:  # its text could hold data, so only its kind and place are told
-            log.error(
-                "an error of ours, %s:\n%s", type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
-            )
+            log.error("an error of ours, %s", type(error).__name__)
+            for line in "".join(traceback.format_tb(error.__traceback__)).splitlines():
+                log.error("%s", line)
             run.fail(f"{type(error).__name__} in the server's process; see {folder.server / 'fedsieve.log'}.")
             raise
 
@@ -74,19 +79,32 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
     agreement, settings = folder.agreement(), run.settings()
     if settings["agreement"] != agreement.fingerprint:
         raise DataError("the agreement changed since the run was started. Start a new run.")
-    link = link_for(grid, folder, run.id, tell)
+    link = link_for(grid, folder, run.id, tuple(settings["sites"]), tell)
     link.nodes = link.nodes or introduce(link)
     unknown = [name for name in settings["sites"] if name not in link.nodes]
     if unknown:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
     if sum(event["event"] == "started" for event in run.events()) > 1:
         link.grace_seconds = GRACE_SECONDS
-    exchange = Checkpointed(link.ask, run)
-    outcome = drive(agreement.method, folder.labeled(), tuple(settings["sites"]), exchange)
-    record = _record(agreement, outcome, run, settings, exchange.n_repeated)
-    run.finish(record)
+    record = run.result()
+    if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
+        exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
+        outcome = drive(agreement.method, labeled, tuple(settings["sites"]), exchange, kept)
+        record = _record(agreement, outcome, run, settings, exchange.n_repeated)
+        record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
+        record["stretch"] = stretch(kept)
+        run.finish(record)
     _deliver(link, record, tell)
+    run.end_replies()  # not before: until here, all replies can be read again
     tell("finished", dropped=record["dropped"])
+
+
+def _labeled(folder: ServerFolder, agreement: Agreement) -> Labeled:
+    """The labeled rows, with the bins of the first run under this agreement: sites answer about no others."""
+    labeled = folder.labeled()
+    if agreement.method.ranges != ROBUST:
+        return labeled
+    return replace(labeled, bins=folder.bins(agreement.fingerprint, lambda: bins_of(agreement.method, labeled)))
 
 
 def _record(
@@ -111,7 +129,7 @@ def _record(
 
 def _deliver(link: ServerLink, record: dict[str, Any], tell: Any) -> None:
     """Each site that took part gets the result."""
-    link.timeout_seconds = min(link.timeout_seconds, DELIVERY_SECONDS)
+    link.timeout_seconds, link.operator.run = min(link.timeout_seconds, DELIVERY_SECONDS), link.run
     text = selection_text(record)
     last = max(entry["round"] for entry in record["transcript"]) + 1
     nodes = {name: link.nodes[name] for name in record["n_rows"]}

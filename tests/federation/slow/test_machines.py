@@ -1,0 +1,95 @@
+"""Other accounts of a machine, files in mid-change, a certificate that ends: nobody gets in, nobody falls silent."""
+
+import ssl
+
+import httpx
+import pytest
+
+from federation.consortium import START_SECONDS, running
+from federation.processes import FEDSIEVE, command_line, wait_until
+from fedsieve.deployment.folders import ServerFolder
+from fedsieve.transport.flower.control import ONLINE, TOKEN, Control
+from fedsieve.transport.flower.engine import EngineError
+from fedsieve.transport.flower.login import CONTROL, TASKS
+
+pytestmark = pytest.mark.federation
+
+SHORT = """
+import os
+
+if not os.environ.get("FLWR_HOME"):  # in `join` itself
+    from fedsieve.transport.flower import site_node
+
+    site_node.LOCAL_DAYS = 25 / 86_400
+    site_node.CHECK_SECONDS = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def consortium(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("machines"), "siteA,siteB,siteC", "--timeout", 60) as consortium:
+        yield consortium
+
+
+def knock(port, authority, path):
+    """What another account of the machine can do: it reaches the port and knows how the engine speaks."""
+    context = ssl.create_default_context(cafile=str(authority))
+    headers = {"content-type": "application/protobuf"}
+    return httpx.post(f"https://127.0.0.1:{port}{path}", headers=headers, verify=context).status_code
+
+
+def test_another_account_of_the_servers_machine_is_not_the_operator(consortium):
+    authority = consortium.fed / "server" / "ca.crt"
+    assert {path: knock(consortium.port, authority, path) for path in (CONTROL, TASKS)} == {CONTROL: 401, TASKS: 401}
+    token = consortium.fed / "server" / TOKEN
+    assert token.stat().st_mode & 0o077 == 0
+    right = token.read_text()
+    token.write_text("0" * 64)
+    try:
+        with Control(ServerFolder(consortium.fed)) as control, pytest.raises(EngineError, match="refused ListNodes"):
+            control.nodes()
+    finally:
+        token.write_text(right)
+
+
+def test_another_account_of_a_sites_machine_takes_no_task(consortium):
+    (line,) = [command_line(pid) for pid in consortium.pids("siteA") if "flower-supernode" in command_line(pid)]
+    port = line.split("--port ")[1].split()[0]
+    assert knock(port, consortium.site("siteA") / "prepared" / "local-ca.crt", TASKS) == 401
+
+
+def test_no_token_is_seen_in_a_command_line(consortium):
+    run = consortium.run(out="seen")
+    lines = set()
+    while run.command.process.poll() is None:
+        lines |= {line for pid in consortium.pids() if "--token" in (line := command_line(pid))}
+    assert run.command.wait(10) == 0
+    assert lines
+    assert all("--token-file /dev/fd/" in line for line in lines), lines
+
+
+def test_a_server_survives_files_in_the_middle_of_a_change(consortium):
+    server = next(command for command in consortium.commands if "serve" in command.arguments)
+    agreement = consortium.fed / "federation.toml"
+    text = agreement.read_text()
+    agreement.write_text(text[: len(text) // 2])  # half of a file
+    server.says("goes on with what it knew before", 30)
+    agreement.write_text(text)
+    with Control(ServerFolder(consortium.fed)) as control:
+        wait_until(lambda: control.nodes()["siteC"].status == ONLINE, 60, "siteC, whom the server knows still")
+    consortium.call("site", consortium.fed, "--add", "siteD", "--with-keys")
+    server.says("The sites' keys changed", 30)
+    assert server.process.poll() is None
+    assert server.text.count("goes on with what it knew before") == 1  # once, not at every look
+
+
+def test_a_site_whose_own_certificate_ends_says_so_and_leaves(consortium, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(SHORT)
+    before = [one for one in consortium.commands if one.mark == consortium.mark("siteB")][-1]
+    assert before.end() == 0
+    arguments = [consortium.site("siteB"), "--data", consortium.folder / "siteB.csv", "--yes"]
+    join = consortium.start("siteB", [FEDSIEVE, "federation", "join", *arguments], {"PYTHONPATH": str(tmp_path)})
+    join.says("is connected to", START_SECONDS)
+    assert join.wait(90) == 2
+    assert "siteB cannot answer: the certificate between its own processes is no longer good" in join.message
+    assert not (consortium.site("siteB") / "prepared").exists()
