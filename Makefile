@@ -27,12 +27,14 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)  ## speed, as ratios against peers in one run
+bench: $(READY)  ## speed against peers in one run; damage and lies; what the rules of a site cost
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.rivals
 	$(BIN)/python -m benchmarks.robustness
+	$(BIN)/python -m benchmarks.privacy
 	$(BIN)/python -m benchmarks.federation
+	$(BIN)/python -m benchmarks.rules
 
 tables: $(READY)  ## the paper's tables and figure beside ours, and the page about quality; resumes where it stopped
 	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml benchmarks/quality/*.toml --jobs 2

@@ -119,7 +119,7 @@ def walk_over_the_network(place: Path) -> Walk:
     features, labels = [f"x{p}" for p in range(N_FEATURES)], [f"label_{i}" for i in range(N_LABELS)]
     labeled = write_csv(place / "labeled.csv", [*features, *labels], np.column_stack([X, Y]))
     files = {name: write_csv(place / f"{name}.csv", features, rows) for name, rows in sites.items()}
-    command = ["federation", "init", "--method", "sieve", "--labels", "prefix:label_", "--address", "127.0.0.1:9443"]
+    command = ["federation", "init", "--method", "sieve", "--labels", "prefix:label_", "--with-keys"]
     fedsieve_command(*command, "--out", place / "fed", "--sites", ",".join(SITES), "--schema", labeled)
     folder = ServerFolder(place / "fed")
     rows = read_labeled(labeled, folder.agreement())

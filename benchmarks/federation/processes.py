@@ -6,30 +6,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from fedsieve.cli.federation.join import make_local_certificate
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
-from fedsieve.transport.flower.client_app import SITE
+from fedsieve.deployment.lease import joined
 from fedsieve.transport.flower.control import ONLINE, Control
-from fedsieve.transport.flower.engine import (
-    EngineError,
-    EngineProcess,
-    environment,
-    free_port,
-    superlink_command,
-    supernode_command,
-)
-from fedsieve.transport.flower.guard import put_guards
-from fedsieve.transport.flower.server_app import FEDERATION
+from fedsieve.transport.flower.engine import LOOPBACK, EngineError
+from fedsieve.transport.flower.server_engine import ServerEngine
+from fedsieve.transport.flower.site_node import SiteNode
 
 KINDS = ("flower-superlink", "flwr-serverapp", "flower-supernode", "flwr-clientapp", "flower.guard")
 
 
 @contextmanager
 def server(folder: ServerFolder) -> Iterator[None]:
-    env = {**environment(folder.server / "engine"), FEDERATION: str(folder.path.absolute())}
-    link = EngineProcess.start(
-        superlink_command(folder, "127.0.0.1"), env, folder.server / "superlink.pid", folder.server / "engine.log"
-    )
+    link = ServerEngine.start(folder, LOOPBACK, folder.server / "engine.log")
     try:
         until(lambda: _registered(folder, link), 60)
         yield
@@ -37,7 +26,7 @@ def server(folder: ServerFolder) -> Iterator[None]:
         link.stop()
 
 
-def _registered(folder: ServerFolder, link: EngineProcess) -> bool:
+def _registered(folder: ServerFolder, link: ServerEngine) -> bool:
     link.check()
     try:
         with Control(folder) as control:
@@ -56,12 +45,8 @@ def sites(folder: ServerFolder, *, guarded: bool, port: int | None = None) -> It
                 text = (site.path / AGREEMENT).read_text(encoding="utf-8")
                 own = folder.agreement().address.rpartition(":")[2]
                 (site.path / AGREEMENT).write_text(text.replace(f":{own}", f":{port}"), encoding="utf-8")
-            make_local_certificate(site)
-            first = put_guards(site) if guarded else None
-            env = {**environment(site.path / "engine", first=first), SITE: str(site.path.absolute())}
-            node = EngineProcess.start(
-                supernode_command(site, free_port()), env, site.path / "supernode.pid", site.path / "engine.log"
-            )
+            stack.enter_context(joined(site))
+            node = SiteNode.start(site, site.path / "engine.log", guarded=guarded)
             stack.callback(node.stop)
         with Control(folder) as control:
             until(lambda: all(state.status == ONLINE for state in control.nodes().values()), 120)

@@ -1,0 +1,117 @@
+"""What a malicious operator asks: requests that no honest run makes, and what they give away if they are answered.
+
+Each attack takes one site as `Asked` and returns its guess. A refusal ends it, with `RefusedError`.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.messages import Refusal, Reply, Request, Scaling
+from fedsieve.messages.columns import Columns, square
+from fedsieve.messages.covariances import AskCovariances
+from fedsieve.messages.pair_sums import AskPairSums
+from fedsieve.messages.products import AskProducts
+from fedsieve.messages.projections import AskProjections
+from fedsieve.messages.relation import Relation
+
+N_HALVINGS = 60
+TINIEST = 2.0**-1074  # the smallest number above 0: a product of less than half of it is rounded to 0
+
+
+class RefusedError(Exception):
+    """The site did not answer: the attack failed."""
+
+
+class Asked:
+    """One site, as an attacker meets it; counts the requests."""
+
+    def __init__(self, ask: Callable[[Request], Reply]) -> None:
+        self._ask, self.n_requests = ask, 0
+
+    def __call__(self, request: Request) -> Reply:
+        """The reply; a refusal ends the attack."""
+        self.n_requests += 1
+        reply = self._ask(request)
+        if isinstance(reply, Refusal):
+            raise RefusedError(reply.reason)
+        return reply
+
+
+def clipping(columns: Columns, at: Float, top: Float) -> Relation:
+    """Values up to a threshold become equal, those beyond stay apart; equal rows alone are related."""
+    return Relation(columns, Scaling(at, top), np.zeros(len(at)), "distance")
+
+
+def rows_up_to(pair_sums: Float, n_rows: int) -> Float:
+    """How many rows each threshold clips, from S_p = c² + (n - c)."""
+    own = np.diagonal(pair_sums)
+    return np.round((1 + np.sqrt(1 + 4 * (own - n_rows))) / 2)
+
+
+def kth_smallest(ask: Asked, columns: Columns, low: Float, top: Float, k: int) -> Float:
+    """SSFMLFS, chosen scaling: the k-th smallest value (k >= 2) of every column, by halving; all columns at a time."""
+    left, right = low.copy(), top.copy()
+    for _ in range(N_HALVINGS):
+        at = (left + right) / 2
+        reply = ask(AskPairSums(clipping(columns, at, top)))
+        enough = rows_up_to(reply.matrix(), reply.n_rows) >= k
+        left, right = np.where(enough, left, at), np.where(enough, at, right)
+    return right
+
+
+def extreme_row(ask: Asked, columns: Columns, low: Float, top: Float, n_rows: int) -> Float:
+    """SSFMLFS, chosen scaling: the whole row that holds the first column's largest value.
+
+    A threshold between it and the next value makes it a lone row; S_pb then says how many rows it equals in b: one,
+    itself, where its value lies beyond b's threshold.
+    """
+    largest, next_one = (kth_smallest(ask, columns, low, top, k)[0] for k in (n_rows, n_rows - 1))
+    left, right = low.copy(), top.copy()
+    for _ in range(N_HALVINGS):
+        at = (left + right) / 2
+        at[0] = (largest + next_one) / 2
+        sums = ask(AskPairSums(clipping(columns, at, top))).matrix()
+        equals = np.round((np.diagonal(sums) - sums[0] + 2) / 2)
+        beyond = equals == 1
+        left, right = np.where(beyond, at, left), np.where(beyond, right, at)
+    right[0] = largest
+    return right
+
+
+def distances_by_unit_vectors(ask: Asked, relation: Relation) -> Float:
+    """SSFMLFS, chosen vectors: one column of the site's distances in each round."""
+    d = len(relation.radius)
+    unit = np.eye(d)
+    return np.array([ask(AskProducts(None if i else relation, unit[i])).values for i in range(d)])
+
+
+def covariances_by_identity(ask: Asked, columns: Columns, scaling: Scaling) -> Float:
+    """Sieve, weights = identity: all covariances where only some may be asked for."""
+    products: Float = ask(AskProjections(columns, scaling, np.eye(len(columns.features)))).products
+    return products
+
+
+def kth_largest_size(ask: Asked, columns: Columns, largest: Float, k: int) -> Float:
+    """Sieve, rounding as a threshold: the k-th largest absolute value of every column, by halving.
+
+    Ranges may be as wide as one likes as long as they hold all values. Here they are so wide that the square of a
+    scaled value is near the smallest number there is, and is rounded to it or to 0: the sum of squares counts the rows
+    beyond a threshold. Goes down to 1 / √3 of the largest, above which a square would count twice.
+    """
+    left, right = largest / np.sqrt(3), np.nextafter(largest, np.inf)
+    for _ in range(N_HALVINGS):
+        at = (left + right) / 2
+        half = at * (2.0**536 * np.sqrt(2.0))  # (at / 2 half)² is half of the smallest number
+        squares = np.diagonal(square(ask(AskCovariances(columns, Scaling(-half, half))).upper, len(at)))
+        enough = squares / TINIEST >= k
+        left, right = np.where(enough, at, left), np.where(enough, right, at)
+    return left
+
+
+def row_that_joined(before: Asked, after: Asked, columns: Columns, scaling: Scaling) -> Float:
+    """Any method, repetition: the row that a site has more than before, by subtraction of sums."""
+    asked = AskCovariances(columns, scaling)
+    middle, width = (scaling.low + scaling.high) / 2, scaling.high - scaling.low
+    return (after(asked).sums - before(asked).sums) * width + middle

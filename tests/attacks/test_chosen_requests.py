@@ -1,0 +1,131 @@
+"""A malicious operator: requests that no honest run makes, against a site without rules and one with them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.privacy.sites import site
+from numpy.testing import assert_allclose
+
+from attacks.chosen_requests import (
+    Asked,
+    RefusedError,
+    covariances_by_identity,
+    distances_by_unit_vectors,
+    extreme_row,
+    kth_largest_size,
+    kth_smallest,
+    row_that_joined,
+)
+from fedsieve import kernels
+from fedsieve.messages import Scaling
+from fedsieve.messages.covariances import AskCovariances
+from fedsieve.messages.relation import Relation
+from fedsieve.methods import SieveMethod, SSFMLFSMethod
+from fedsieve.privacy import LIBRARY, SITE
+from fedsieve.tables import ArrayTable
+
+N_ROWS, FEATURES = 80, tuple("abcdef")
+X = np.random.default_rng(7).uniform(-3, 3, (N_ROWS, len(FEATURES)))
+LOW, HIGH = np.full(len(FEATURES), -9.0), np.full(len(FEATURES), 9.0)
+
+
+def asked(method, policy, rows=X):
+    return Asked(site(ArrayTable(FEATURES, rows), method, policy))
+
+
+def values_by_chosen_scaling(policy):
+    """Every column's values, rank by rank; here the four largest."""
+    method = SSFMLFSMethod(features=FEATURES)
+    ask, ranks = asked(method, policy), range(N_ROWS - 3, N_ROWS + 1)
+    found = [kth_smallest(ask, method.columns, LOW, HIGH, rank) for rank in ranks]
+    assert_allclose(found, np.sort(X, axis=0)[-4:], atol=1e-12)
+    assert ask.n_requests == 240
+
+
+def row_by_chosen_scaling(policy):
+    """A whole row, from three searches."""
+    method = SSFMLFSMethod(features=FEATURES)
+    ask = asked(method, policy)
+    row = extreme_row(ask, method.columns, LOW, HIGH, N_ROWS)
+    assert_allclose(row, X[X[:, 0].argmax()], atol=1e-12)
+    assert ask.n_requests == 180
+
+
+def distances_by_chosen_vectors(policy):
+    """All distances, in more rounds than were agreed."""
+    method = SSFMLFSMethod(features=FEATURES, wire="vectors", max_iter=3)
+    relation = Relation(method.columns, Scaling(LOW, HIGH), np.full(len(FEATURES), 0.05), "distance")
+    ask = asked(method, policy)
+    found = distances_by_unit_vectors(ask, relation)
+    sums = kernels.pair_sums((X - LOW) / (HIGH - LOW), relation.radius)
+    own = np.diagonal(sums)
+    assert_allclose(found, own[:, None] + own - 2 * sums, atol=1e-9)
+    assert ask.n_requests > method.max_iter + 1
+
+
+def covariances_by_chosen_weights(policy):
+    """All covariances, where those of three columns may be asked for."""
+    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1)
+    found = covariances_by_identity(asked(method, policy), method.columns, Scaling(LOW, HIGH))
+    scaled = X / 18
+    assert_allclose(found, scaled.T @ scaled, atol=1e-12)
+
+
+def values_by_rounding(policy):
+    """The largest absolute values, by ranges so wide that squares underflow."""
+    method, sizes = SieveMethod(features=FEATURES), np.sort(np.abs(X), axis=0)[::-1]
+    ask = asked(method, policy)
+    for rank in (1, 2, 10):
+        assert_allclose(kth_largest_size(ask, method.columns, sizes[0], rank), sizes[rank - 1], atol=1e-12)
+
+
+def row_by_joining_again(policy):
+    """The row by which a site's table has grown since it was last asked."""
+    method = SieveMethod(features=FEATURES)
+    before, after = asked(method, policy, X[:-1]), asked(method, policy)
+    assert_allclose(row_that_joined(before, after, method.columns, Scaling(LOW, HIGH)), X[-1], atol=1e-12)
+
+
+ATTACKS = (
+    values_by_chosen_scaling,
+    row_by_chosen_scaling,
+    distances_by_chosen_vectors,
+    covariances_by_chosen_weights,
+    values_by_rounding,
+    row_by_joining_again,
+)
+CLOSED_FOR_ALL = (values_by_chosen_scaling, row_by_chosen_scaling, values_by_rounding)
+"""The attacks that the messages themselves withstand: ranges that do not hold a site's values are refused everywhere,
+and nothing is divided by a range before it is added up. Before, all of them succeeded."""
+
+
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack not in CLOSED_FOR_ALL])
+def test_without_rules_the_attack_succeeds(attack):
+    attack(LIBRARY)
+
+
+@pytest.mark.parametrize("attack", CLOSED_FOR_ALL)
+def test_what_the_message_itself_withstands_fails_without_rules_too(attack):
+    with pytest.raises((RefusedError, AssertionError)):
+        attack(LIBRARY)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("policy", [SITE, replace(SITE, allow_exact_ranges=True)], ids=["site", "exact ranges allowed"])
+def test_under_the_rules_of_a_site_the_attack_is_refused(attack, policy):
+    with pytest.raises(RefusedError, match=r"allow_exact_ranges|the method asks .* in this order"):
+        attack(policy)
+
+
+def test_the_identity_as_weights_is_refused_by_any_site_that_knows_how_many_labels_there_are():
+    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1, n_labels=2)
+    with pytest.raises(RefusedError, match="asked for 6 weighted sums; agreed: one per label, 2"):
+        covariances_by_identity(asked(method, LIBRARY), method.columns, Scaling(LOW, HIGH))
+
+
+def test_more_columns_than_agreed_are_refused_where_they_are_asked_for_openly():
+    """What the identity as weights goes around."""
+    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1)
+    with pytest.raises(RefusedError, match="at most 3"):
+        asked(method, LIBRARY)(AskCovariances(method.columns, Scaling(LOW, HIGH)))

@@ -1,0 +1,69 @@
+"""A curious server, and what it reads from honest answers: each attack is performed, with and without a site's rules.
+
+Without rules (`library`) every attack succeeds, or it would prove nothing; under `site` it must read no row.
+"""
+
+from dataclasses import replace
+
+import pytest
+from benchmarks.privacy import cases
+
+from fedsieve.errors import ProtocolError
+from fedsieve.privacy import LIBRARY, SITE
+
+ATTACKS = {
+    "a lone 1 in covariances": (cases.covariances_of_lone, 5000, 20),
+    "two columns that differ in one row": (cases.covariances_of_disagreement, 500, 20),
+    "a lone label": (cases.covariances_of_lone_label, 200, 10),
+    "0/1 rows from covariances": (cases.covariances_of_binary, 12, 30),
+    "0/1 rows from covariances, 50 of them": (cases.covariances_of_binary, 50, 100),
+    "continuous rows from covariances and extremes": (cases.covariances_of_continuous, 10, 200),
+    "0/1 rows from pair sums": (cases.pair_sums_of_binary, 21, 40),
+    "counts from products": (cases.products_of_binary, 51, 8),
+    "0/1 rows from information": (cases.information_of_binary, 15, 30),
+    "a lone 1 in projections": (cases.projections_of_lone, 200, 40),
+}
+FEW_ROWS, FEW_PER_COLUMN = r"rows; its rules ask for 50 \(min_rows\)", r"\(rows_per_column = 3\)"
+CLOSED_BY = {
+    "0/1 rows from covariances": FEW_ROWS,
+    "0/1 rows from covariances, 50 of them": FEW_PER_COLUMN,
+    "continuous rows from covariances and extremes": r"\(allow_exact_ranges = false\)",
+    "0/1 rows from pair sums": FEW_ROWS,
+    "0/1 rows from information": FEW_ROWS,
+}
+"""The refusal that ends an attack; the others are answered, from columns that are held back."""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_without_rules_the_attack_succeeds(name):
+    attack, n_rows, n_columns = ATTACKS[name]
+    assert attack(n_rows, n_columns, LIBRARY) == 1.0
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if "lone" in name or "differ" in name])
+def test_of_columns_that_are_held_back_no_row_is_read_though_all_is_answered(name):
+    attack, n_rows, n_columns = ATTACKS[name]
+    assert attack(n_rows, n_columns, SITE) == 0.0
+    assert attack(n_rows, n_columns, replace(SITE, min_cell=0)) == 1.0  # it is this rule that closes it
+
+
+@pytest.mark.parametrize("name", CLOSED_BY)
+def test_a_site_refuses_what_would_give_its_rows_away(name):
+    attack, n_rows, n_columns = ATTACKS[name]
+    with pytest.raises(ProtocolError, match=CLOSED_BY[name]):
+        attack(n_rows, n_columns, SITE)
+
+
+@pytest.mark.parametrize(
+    ("attack", "n_rows", "n_columns"),
+    [(cases.pair_sums_of_binary, 51, 40), (cases.information_of_binary, 51, 30), (cases.products_of_binary, 51, 18)],
+)
+def test_second_moments_in_other_forms_need_as_many_rows(attack, n_rows, n_columns):
+    with pytest.raises(ProtocolError, match=FEW_PER_COLUMN):
+        attack(n_rows, n_columns, SITE)
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(60, 20), (90, 30)])
+def test_three_rows_per_column_leave_the_lattice_without_a_row(n_rows, n_columns):
+    assert cases.covariances_of_binary(n_rows, n_columns, LIBRARY, n_shuffles=5) == 0.0
+    assert cases.pair_sums_of_binary(n_rows + 1, n_columns, LIBRARY) == 0.0
