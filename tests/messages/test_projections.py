@@ -13,9 +13,9 @@ from scipy import sparse
 from fedsieve import messages as m
 from fedsieve import tables
 from fedsieve.errors import DataError, ProtocolError
-from fedsieve.messages import columns as columns_module
+from fedsieve.messages import encoding as encoding_module
 from fedsieve.messages import ranges as ranges_module
-from fedsieve.messages.columns import Encoding
+from fedsieve.messages.encoding import Encoding
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable
 from sieve_cases import SieveCase, encoded, partitions, scaling_of, sieve_cases, sieve_example, thirds
@@ -204,8 +204,8 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
     names, table = encoded(X, case.features, case.nominal, X)
     products = np.cov(table, rowvar=False, ddof=0) * 30
     read, read_by_ranges = [], []
-    dense = columns_module.dense
-    monkeypatch.setattr(columns_module, "dense", lambda some: read.append(some.shape) or dense(some))
+    dense = encoding_module.dense
+    monkeypatch.setattr(encoding_module, "dense", lambda some: read.append(some.shape) or dense(some))
     monkeypatch.setattr(ranges_module, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
     monkeypatch.setattr(tables, "BATCH_VALUES", 8 * 624 - 1)
     asked = request(m.AskProjections, case)
@@ -261,17 +261,15 @@ def test_projections_of_other_columns_do_not_add_up(names):
         m.Projections(2, ("f0", "f1"), *numbers) + m.Projections(2, names, *numbers)
 
 
-NO_WHOLE_NUMBER = (
-    r"nominal column 'f3' has the code {}, which is no whole number\. Number the categories 0, 1, 2, \.\.\.$"
-)
+NO_WHOLE_NUMBER = r"nominal column 'f3' has a code that is no whole number\. Number the categories 0, 1, 2, \.\.\.$"
 TOO_MANY = (
     r"the codes of nominal column 'f3' go from {} to {}; at most 1000 are encoded\. "
     r"Number the categories 0, 1, 2, \.\.\., or treat the column as a number\.$"
 )
 BAD_CODES = {
-    "below all others": (0.5, NO_WHOLE_NUMBER.format(r"0\.5")),
-    "between others": (1.5, NO_WHOLE_NUMBER.format(r"1\.5")),
-    "above all others": (3.25, NO_WHOLE_NUMBER.format(r"3\.25")),
+    "below all others": (0.5, NO_WHOLE_NUMBER),
+    "between others": (1.5, NO_WHOLE_NUMBER),
+    "above all others": (3.25, NO_WHOLE_NUMBER),
     "far above": (1001.0, TOO_MANY.format(1, 1001)),
     "far below": (-997.0, TOO_MANY.format(-997, 3)),
     "beyond whole floats": (2.0**60, TOO_MANY.format(1, r"1\.15292e\+18")),
@@ -310,7 +308,7 @@ def test_a_client_that_finds_a_bad_code_between_its_good_ones_says_which_column(
     for rows in (table, sparse.csr_array(table)):
         reply = Client(ArrayTable(case.features, rows)).answer(asked)
         assert reply.reason == (
-            "nominal column 'f3' has the code 2.75, which is no whole number. Number the categories 0, 1, 2, ..."
+            "nominal column 'f3' has a code that is no whole number. Number the categories 0, 1, 2, ..."
         )
 
 
@@ -376,7 +374,7 @@ BAD_RANGES = {
     ),
     "half a code": (
         with_entry("high", 3, 3.5),
-        "nominal column 'f3' has the code 3.5, which is no whole number. Number the categories 0, 1, 2, ...",
+        "nominal column 'f3' has a code that is no whole number. Number the categories 0, 1, 2, ...",
     ),
 }
 

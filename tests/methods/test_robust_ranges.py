@@ -201,7 +201,7 @@ def test_a_site_with_codes_that_the_labeled_rows_do_not_have_is_named():
 def test_codes_that_are_no_whole_numbers_are_named_before_anything_is_asked():
     X, Y, sites = coded_sites(0)
     X[0, 2] = X[:, 2].max() + 0.5
-    with pytest.raises(DataError, match=r"^Sieve: nominal column 'x2' has the code 4\.5, which is no whole number"):
+    with pytest.raises(DataError, match=r"^Sieve: nominal column 'x2' has a code that is no whole number"):
         Sieve(nominal=[2], ranges="robust", n_trees=5).fit(X, Y, clients=sites)
 
 

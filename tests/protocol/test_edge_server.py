@@ -144,6 +144,6 @@ def test_a_site_that_sieve_refuses_is_named_by_its_edge_server():
     with pytest.raises(ProtocolError) as refused:
         select_by_edges(case.plan(), case.rows, in_two_groups(sites))
     assert str(refused.value) == (
-        "client 'edge-1': an edge server, of which failed site 'site-1': nominal column 'f3' has the code 1.5, "
-        "which is no whole number. Number the categories 0, 1, 2, ..."
+        "client 'edge-1': an edge server, of which failed site 'site-1': nominal column 'f3' has a code "
+        "that is no whole number. Number the categories 0, 1, 2, ..."
     )

@@ -168,7 +168,7 @@ def test_bad_tables_are_named(planted):
         Sieve().fit(X[:150], np.vstack([Y[:149], [[-1, -1, -1]]]))
     with pytest.raises(DataError, match='Sieve: n_features_to_select="auto" needs at least 10 labeled rows'):
         Sieve("auto").fit(X[:9], Y[:9])
-    with pytest.raises(DataError, match=r"Sieve: nominal column 'x3' has the code .*, which is no whole number"):
+    with pytest.raises(DataError, match=r"Sieve: nominal column 'x3' has a code that is no whole number"):
         Sieve(nominal=[3]).fit(X[:150], Y[:150])
     broken = X[:150].copy()
     broken[4, 5] = np.nan

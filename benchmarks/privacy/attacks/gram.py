@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.messages.columns import Encoding, square
+from fedsieve.messages.columns import square
 from fedsieve.messages.covariances import AskCovariances, Covariances
+from fedsieve.messages.encoding import Encoding
 
 WHOLE = 1e-4  # how far rounding may take a sum of whole numbers from a whole number
 

@@ -28,13 +28,13 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import (
     LOCAL,
     Columns,
-    Encoding,
     Scaling,
     check_labels_present,
     check_ranges_hold,
     same_names,
     square,
 )
+from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.tables import Table, checked_batches, dense

@@ -18,7 +18,7 @@ from fedsieve.messages.base import (
     rows_rule,
     shape_rule,
 )
-from fedsieve.messages.columns import Columns, Encoding, Scaling, same_names
+from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.covariances import (
     ROUNDING,
     encoded_mean_rule,
@@ -26,6 +26,7 @@ from fedsieve.messages.covariances import (
     encoded_spread_rule,
     site_encoding,
 )
+from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.tables import Table, checked_batches

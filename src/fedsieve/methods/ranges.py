@@ -6,7 +6,8 @@ from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.measures.binning import edges_between, edges_of_codes, edges_of_values
 from fedsieve.messages import Scaling, Terms
-from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins, codes_between
+from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
+from fedsieve.messages.encoding import codes_between
 from fedsieve.messages.histograms import AskHistograms, Histograms, HistogramsTerms
 from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
 from fedsieve.protocol.cohort import Cohort, Steps

@@ -10,8 +10,8 @@ from fedsieve import checks
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.messages import Request, Scaling, Terms
-from fedsieve.messages.columns import Encoding
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
+from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms, least_weight
 from fedsieve.messages.ranges import AskRanges
