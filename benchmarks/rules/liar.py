@@ -7,18 +7,17 @@ import numpy as np
 
 from benchmarks.rules import lies
 from benchmarks.rules.federations import Federation, dealt, method_for, selection
-from benchmarks.rules.stretch import stretch
 from fedsieve.arrays import Float
 from fedsieve.errors import FedSieveError
 from fedsieve.protocol import Method
-from fedsieve.protocol.influence import KeptReplies, influence
+from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Selection
 
 DATASETS = ("emotions", "yeast", "digits")
 METHODS = ("Sieve", "SSFMLFS")
 RANGES = {"exact": "federated", "robust": "robust"}
 N_SELECTED = 20
-N_HONEST, N_FRESH = 10, 5  # seeds without a liar: to look at thresholds, and to check what was seen
+N_HONEST = 10  # seeds without a liar
 
 
 def measured(name: str, seed: int) -> dict[str, Any]:
@@ -126,11 +125,7 @@ def _selected(method: Method, federation: Federation, sites: dict[str, Float]) -
     """The selection, and what its replies show of each site."""
     kept = KeptReplies()
     found = selection(method, federation.labeled, sites, kept=kept).selection
-    own = method.server_table(federation.labeled)
-    return found, {
-        "influence": influence(method, federation.labeled, found, kept),
-        "stretch": stretch(kept, own),
-    }
+    return found, {"influence": influence(method, federation.labeled, found, kept), "stretch": stretch(kept)}
 
 
 def _place(found: Selection, column: int) -> int:

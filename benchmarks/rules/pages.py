@@ -1,12 +1,14 @@
 """Tables in Markdown of what was measured; nothing is computed here but means and counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import product
 from statistics import mean, median, stdev
 from typing import Any
 
 from benchmarks.rules.cost import EXACT, RANDOM
 from fedsieve.privacy import SITE
-from fedsieve.protocol.influence import ODD, TIMES, odd_sites
+from fedsieve.protocol.influence import ODD, SPREADS, TIMES, odd_sites
 
 STEPS_OF_SHARE, STEPS_OF_TIMES = (0.1, 0.15, 0.2, 0.25, 0.3), (2, 3)
 STEPS_OF_STRETCH = (1.15, 1.25, 1.4, 1.6, 2.0)
@@ -73,11 +75,12 @@ def lies_page(records: Records) -> str:
         if not seen:
             lines.append([how, lie, f"all {len(entries)} refused", "", "", "", "", ""])
             continue
-        named = sum(entry["liar"] in odd_sites(entry["influence"]) for entry in seen)
-        others = sum(bool(set(odd_sites(entry["influence"])) - {entry["liar"]}) for entry in seen)
+        warned = [(entry["liar"], set(odd_sites(entry["influence"], entry["stretch"]))) for entry in seen]
+        named = sum(liar in odd for liar, odd in warned)
+        others = sum(bool(odd - {liar}) for liar, odd in warned)
         places = [entry["place"] for entry in seen if "place" in entry]
         place = f"{median(p[0] for p in places):.0f} -> {median(p[1] for p in places):.0f}" if places else ""
-        stretch = [max(entry["stretch"][entry["liar"]].values()) for entry in seen]
+        stretched = [entry["stretch"].get(entry["liar"], 1.0) for entry in seen]
         lines.append(
             [
                 how,
@@ -87,22 +90,18 @@ def lies_page(records: Records) -> str:
                 place,
                 f"{named} of {len(seen)}",
                 f"{others} of {len(seen)}",
-                f"{min(min(stretch), 1e6):.3g} to {min(max(stretch), 1e6):.3g}",
+                f"{min(min(stretched), 1e6):.3g} to {min(max(stretched), 1e6):.3g}",
             ]
         )
     head = ["method, ranges", "lie", "moved, mean", "moved, most", "place of the column", "liar named"]
     return _table([*head, "another named", "liar's stretch"], lines)
 
 
-def alarms_page(honest: Records, fresh: Records, liars: Records) -> str:
-    """Thresholds: in how many honest federations somebody is named, and how many harmful lies are noticed.
-
-    A rule was thought of after a look at `honest`; `fresh` ones were measured after that.
-    """
+def alarms_page(honest: Records, liars: Records) -> str:
+    """Thresholds: in how many honest federations somebody is named, and how many harmful lies are noticed."""
     text = []
-    hows = list(next(iter(next(iter(honest.values())))))
-    for how in hows:
-        calm, later = ([trial[how] for trials in some.values() for trial in trials] for some in (honest, fresh))
+    for how in next(iter(honest.values()))[0]:
+        calm = [trial[how] for trials in honest.values() for trial in trials]
         told = [
             entry
             for trials in liars.values()
@@ -110,20 +109,19 @@ def alarms_page(honest: Records, fresh: Records, liars: Records) -> str:
             for entry in trial[how]
             if entry.get("moved", 0.0) >= HARM - 1e-9
         ]
-        lines = []
-        for odd in STEPS_OF_SHARE:
-            for times in STEPS_OF_TIMES:
-                alarms = [_share(bool(_odd(one["influence"], odd, times)) for one in some) for some in (calm, later)]
-                noticed = sum(entry["liar"] in _odd(entry["influence"], odd, times) for entry in told)
-                now = ", now" if (odd, times) == (ODD, TIMES) else ""
-                rule = f"influence >= {odd:.0%} and > {times} x median{now}"
-                lines.append([rule, *alarms, f"{noticed} of {len(told)}"])
-        for what in ("deviation", "range"):
-            for most in STEPS_OF_STRETCH:
-                alarms = [_share(_stretched(one, what, most) for one in some) for some in (calm, later)]
-                noticed = sum(entry["stretch"][entry["liar"]][what] > most for entry in told)
-                lines.append([f"{what} x {most}", *alarms, f"{noticed} of {len(told)}"])
-        head = ["rule", "honest federations with an alarm", "of fresh seeds", "harmful lies noticed"]
+        named: dict[str, Callable[[Mapping[str, Any]], set[str]]]
+        named = {"either, as it is now": lambda one: set(odd_sites(one["influence"], one["stretch"]))}
+        for odd, times in product(STEPS_OF_SHARE, STEPS_OF_TIMES):
+            now = ", now" if (odd, times) == (ODD, TIMES) else ""
+            named[f"influence >= {odd:.0%} and > {times} x median{now}"] = partial(_odd, odd=odd, times=times)
+        for most in STEPS_OF_STRETCH:
+            now = ", now" if most == SPREADS else ""
+            named[f"a column's spread x {most}{now}"] = partial(_stretched, most=most)
+        lines = [
+            [rule, _share(bool(who(one)) for one in calm), _share(entry["liar"] in who(entry) for entry in told)]
+            for rule, who in named.items()
+        ]
+        head = ["rule", "honest federations with an alarm", "harmful lies whose liar is named"]
         text.append(f"**{how}**\n\n" + _table(head, lines))
     return "\n".join(text)
 
@@ -133,13 +131,13 @@ def time_page(seconds: Mapping[str, float]) -> str:
     return _table(["what", "CPU seconds"], [[what, f"{value:.2f}"] for what, value in seconds.items()])
 
 
-def _odd(moved: Mapping[str, float], odd: float, times: float) -> set[str]:
-    usual = median(moved.values())
-    return {site for site, share in moved.items() if share >= odd - 1e-9 and share > times * usual}
+def _odd(one: Mapping[str, Any], odd: float, times: float) -> set[str]:
+    usual = median(one["influence"].values())
+    return {site for site, share in one["influence"].items() if share >= odd - 1e-9 and share > times * usual}
 
 
-def _stretched(one: Mapping[str, Any], what: str, most: float) -> bool:
-    return any(times[what] > most for times in one["stretch"].values())
+def _stretched(one: Mapping[str, Any], most: float) -> set[str]:
+    return {site for site, factor in one["stretch"].items() if factor > most}
 
 
 def _share(alarms: Iterable[bool]) -> str:

@@ -14,7 +14,16 @@ from policies import write_rules
 @pytest.fixture
 def federation(fedsieve, tables):
     """Call `fedsieve federation VERB` on a federation of siteA and siteB whose sites have no keys yet."""
-    named = ("--sites", "siteA,siteB", "--schema", tables["server.csv"], "--labels", "prefix:label_")
+    named = (
+        "--sites",
+        "siteA,siteB",
+        "--min-clients",
+        2,
+        "--schema",
+        tables["server.csv"],
+        "--labels",
+        "prefix:label_",
+    )
     assert fedsieve("federation", "init", "--out", tables["fed"], "--min-rows", 10, *named).code == 0
 
     def call(verb, *arguments):
@@ -46,7 +55,7 @@ def unpack(fed, name, folder):
 
 
 def test_init_says_what_each_site_must_do_and_makes_no_key_in_its_name(fedsieve, tables):
-    result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB")
+    result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB", "--min-clients", 2)
     assert result.code == 0
     for name in ("siteA", "siteB"):
         assert f"fedsieve federation request --name {name} --out {name}/" in result.out
@@ -55,7 +64,9 @@ def test_init_says_what_each_site_must_do_and_makes_no_key_in_its_name(fedsieve,
 
 
 def test_init_with_keys_says_what_it_gives_up(fedsieve, tables):
-    result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB", "--with-keys")
+    result = fedsieve(
+        "federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB", "--min-clients", 2, "--with-keys"
+    )
     assert result.code == 0
     assert "you could answer in any site's name, and no site can tell" in result.err
     assert "it holds a private key:" in result.out
@@ -214,3 +225,12 @@ def test_join_refuses_an_agreement_without_this_site(federation, fed, tables, si
     assert federation("site", fed.path, "--remove", "siteA").code == 0
     (site / AGREEMENT).write_bytes((fed.path / AGREEMENT).read_bytes())
     assert "the agreement in siteA's folder has no key for it" in joined(federation, tables, site).message
+
+
+def test_two_sites_are_too_few_unless_it_is_said(fedsieve, tables):
+    """Their own rules ask for three: a federation that no site would answer is not made by default."""
+    result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB")
+    assert result.code == 2
+    assert "names 2 sites; a federation needs 3 or more (--min-clients)" in result.message
+    assert "policy.toml says less (min_cohort)" in result.message
+    assert not tables["fed"].exists()

@@ -19,7 +19,7 @@ def init(fedsieve, tables):
     """Call `fedsieve federation init` with the tables' columns."""
 
     def call(*more: object):
-        named = ("--out", tables["fed"], "--sites", "siteA,siteB", "--with-keys")
+        named = ("--out", tables["fed"], "--sites", "siteA,siteB", "--min-clients", 2, "--with-keys")
         return fedsieve(
             "federation", "init", *named, "--schema", tables["server.csv"], "--labels", "prefix:label_", *more
         )
@@ -74,7 +74,9 @@ def test_init_takes_the_wire_form_of_the_method(init, tables):
 
 @methods
 def test_init_without_columns_makes_a_template_of_the_method(fedsieve, tables, method):
-    result = fedsieve("federation", "init", "--out", tables["fed"], "--sites", "a,b", "--method", method)
+    result = fedsieve(
+        "federation", "init", "--out", tables["fed"], "--sites", "a,b", "--min-clients", 2, "--method", method
+    )
     assert result.code == 0
     text = (tables["fed"] / "federation.toml").read_text()
     assert f'method = "{method}"' in text

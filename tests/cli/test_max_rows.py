@@ -4,7 +4,19 @@ from fedsieve.deployment.folders import ServerFolder
 
 
 def test_a_table_above_max_rows_is_refused_before_anything_is_sent(fedsieve, tables):
-    named = ("--out", tables["fed"], "--sites", "siteA,siteB", "--max-rows", 11, "--min-rows", 10, "--with-keys")
+    named = (
+        "--out",
+        tables["fed"],
+        "--sites",
+        "siteA,siteB",
+        "--min-clients",
+        2,
+        "--max-rows",
+        11,
+        "--min-rows",
+        10,
+        "--with-keys",
+    )
     made = fedsieve("federation", "init", *named, "--schema", tables["server.csv"], "--labels", "prefix:label_")
     assert made.code == 0
     assert ServerFolder(tables["fed"]).agreement().method.max_rows == 11

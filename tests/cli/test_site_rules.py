@@ -17,7 +17,17 @@ FREE = "min_rows = 10\nmin_cohort = 2\nrows_per_column = 1\nallow_exact_ranges =
 @pytest.fixture
 def init(fedsieve, tables):
     def call(*more: object):
-        named = ("--out", tables["fed"], "--sites", "siteA,siteB", "--schema", tables["server.csv"], "--with-keys")
+        named = (
+            "--out",
+            tables["fed"],
+            "--sites",
+            "siteA,siteB",
+            "--min-clients",
+            2,
+            "--schema",
+            tables["server.csv"],
+            "--with-keys",
+        )
         lenient = ("--ranges", "federated", "--min-rows", 10)
         assert fedsieve("federation", "init", *named, "--labels", "prefix:label_", *lenient, *more).code == 0
         return SiteFolder(tables["fed"] / "sites" / "siteA")

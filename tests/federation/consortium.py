@@ -35,11 +35,11 @@ class Consortium:
     def init(self, *options: object, changes: Mapping[str, str] | None = None) -> Self:
         """Make the federation, change its agreement, unpack the tars.
 
-        Unless options say otherwise: by SSFMLFS, with exact ranges, for sites of ten rows.
+        Unless options say otherwise: by SSFMLFS, with exact ranges, for two sites or more of ten rows.
         """
         self.logs.mkdir(parents=True)
         self.tables.write(self.folder)
-        usual = {"--ranges": "federated", "--min-rows": 10}
+        usual = {"--ranges": "federated", "--min-rows": 10, "--min-clients": 2}
         lenient = [part for name, value in usual.items() if name not in options for part in (name, value)]
         self.call("init", "--out", self.fed, "--sites", ",".join(self.names), "--schema", self.folder / "server.csv",
                   "--labels", "prefix:label_", "--address", f"127.0.0.1:{self.port}",

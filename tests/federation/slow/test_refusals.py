@@ -20,7 +20,7 @@ def consortium(tmp_path_factory):
 @pytest.fixture(scope="module")
 def template(consortium):
     folder = consortium.folder / "template"
-    made = consortium.call("init", "--out", folder, "--sites", "siteA,siteB", "--with-keys")
+    made = consortium.call("init", "--out", folder, "--sites", "siteA,siteB", "--min-clients", 2, "--with-keys")
     assert "is a template: fill in the marked places" in made.text
     return folder
 
