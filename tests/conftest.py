@@ -14,7 +14,7 @@ settings.load_profile("fedsieve")
 
 
 LONG = {
-    "full": "scikit-learn's checks of every rival; run with -m full",
+    "full": "what takes long and needs no servers, such as scikit-learn's checks of every rival; run with -m full",
     "federation": "minutes of real processes; run with -m federation, without xdist",
 }
 

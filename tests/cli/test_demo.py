@@ -51,7 +51,8 @@ def test_it_shows_the_picture_the_cost_and_the_agreement(plain):
 
 
 @pytest.mark.parametrize(
-    ("run", "method", "other", "k"), [("plain", "Sieve", "SSFMLFS", 26), ("by_ssfmlfs", "SSFMLFS", "Sieve", 12)]
+    ("run", "method", "other", "k"),
+    [("plain", "Sieve", "SSFMLFS", 26), pytest.param("by_ssfmlfs", "SSFMLFS", "Sieve", 12, marks=pytest.mark.full)],
 )
 def test_both_pictures_have_the_rank_of_every_chosen_pixel_in_its_place(request, run, method, other, k):
     result, folder = request.getfixturevalue(run)
@@ -78,6 +79,7 @@ def test_it_measures_what_the_choice_is_worth(plain):
     assert set(found) >= {"26 by SSFMLFS", "all 64"}
 
 
+@pytest.mark.full
 def test_sieve_can_choose_the_number(fedsieve, tmp_path):
     result = fedsieve("demo", "--out", tmp_path, "-k", "auto")
     assert result.code == 0, result.err
@@ -125,6 +127,7 @@ def test_constant_pixels_come_last(plain):
     assert set(read(plain[1])["order"][-3:]) == constant
 
 
+@pytest.mark.full
 def test_the_seed_decides_the_order_and_it_can_be_run_again(fedsieve, tmp_path, plain, of_seed_3):
     first, other = read(plain[1]), read(of_seed_3[1])
     shutil.copytree(of_seed_3[1], tmp_path / "demo")
@@ -145,6 +148,7 @@ def test_k_must_be_a_number_of_pixels(fedsieve, tmp_path, k):
     assert not (tmp_path / "demo").exists()
 
 
+@pytest.mark.full
 def test_without_matplotlib_and_a_table_reader_only_the_picture_is_missing(fedsieve, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:

@@ -146,6 +146,7 @@ def test_draws_of_random_features_are_drawn_again_for_a_further_classifier(tmp_p
     assert [r["metrics"] for r in records.read().values()] == [r["metrics"] for r in fresh.read().values()]
 
 
+@pytest.mark.full
 def test_two_processes_give_the_same_numbers_as_one(tmp_path):
     one, two = Records(tmp_path / "one.jsonl"), Records(tmp_path / "two.jsonl")
     compute(pending(SMALL, one), one)

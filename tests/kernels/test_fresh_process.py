@@ -61,6 +61,7 @@ print(kernels.n_compiled())
 """
 
 
+@pytest.mark.full
 def test_warming_up_compiles_all_kernels_once_for_all_processes_to_come(tmp_path):
     first, after_use = map(int, run(WARM_UP + ORDINARY_USE, NUMBA_CACHE_DIR=str(tmp_path)))
     assert first > 0

@@ -198,7 +198,9 @@ def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
     assert "| random | 0 (" not in text
 
 
-@pytest.mark.parametrize("name", ["tables_2_3_4", "table_7", "figure_2"])
+@pytest.mark.parametrize(
+    "name", ["table_7", *(pytest.param(name, marks=pytest.mark.full) for name in ("tables_2_3_4", "figure_2"))]
+)
 def test_the_committed_tables_are_those_of_the_committed_records(tmp_path, name):
     found = Records(PAPER / "results" / "records.jsonl").read()
     write_report(read_experiment(PAPER / f"{name}.toml"), found, tmp_path, PAPER / "published")

@@ -43,6 +43,7 @@ def test_the_order_is_that_of_plain_loops(method, X, n_labels, default, binary, 
 
 
 @every_method
+@pytest.mark.full
 @pytest.mark.skipif("FEDSIEVE_DATA" not in os.environ, reason="FEDSIEVE_DATA names no local mirror")
 def test_the_order_of_emotions_is_that_of_plain_loops(method):
     data = datasets.load("emotions")

@@ -21,7 +21,7 @@ from fedsieve import SSFMLFS, Sieve
 
 @parametrize_with_checks(
     [
-        Sieve(),
+        Sieve(n_trees=20, n_bootstraps=2),
         Sieve("auto", nominal=[], n_bootstraps=2, n_trees=20),
         Sieve(2, screen=2, n_trees=20),
         SSFMLFS(),
@@ -31,6 +31,12 @@ from fedsieve import SSFMLFS, Sieve
     ]
 )
 def test_scikit_learn_s_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.full
+@parametrize_with_checks([Sieve()])
+def test_scikit_learn_s_checks_with_all_trees_and_bootstraps(estimator, check):
     check(estimator)
 
 

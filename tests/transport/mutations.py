@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from fedsieve.transport.codec import DIGEST, LENGTH, MAGIC
 from message_examples import examples_of, kinds
 
 
+@cache
 def examples() -> dict[str, list[m.Request | m.Reply]]:
     """Messages of every kind by its name; with fields that are `None`, empty names and names in other scripts."""
     return {kind.__name__: examples_of(kind) for kind in kinds()}

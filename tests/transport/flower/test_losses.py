@@ -53,7 +53,14 @@ def assert_left_out(consortium, run, said, site="site-1"):
     assert "Traceback" not in consortium.logs()
 
 
-@pytest.mark.parametrize("loss", ["raises", "is silent", "no heartbeat", "process died", "garbage", "text"])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "raises",
+        *(pytest.param(loss, marks=pytest.mark.full) for loss in ("is silent", "no heartbeat", "process died", "text")),
+        "garbage",
+    ],
+)
 @pytest.mark.parametrize(("wire", "kind", "nth"), PLACES)
 def test_a_site_lost_in_any_round_is_left_out(consortium, wire, kind, nth, loss):
     consortium.agree(parameters={"wire": wire, **FAST})

@@ -4,10 +4,14 @@ import json
 import threading
 from types import SimpleNamespace
 
+import pytest
+
 from federation.consortium import Consortium
 from federation.processes import MARK, command_line, environ, listeners
 from federation.tables import assert_same
 from fedsieve.deployment.consent import ConsentRecord
+
+pytestmark = pytest.mark.federation
 
 LOOPBACK = "0100007F"  # 127.0.0.1 as the kernel writes it
 SWITCHES = {
