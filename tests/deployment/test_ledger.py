@@ -254,3 +254,11 @@ def test_a_story_is_that_of_its_run_and_pins_are_those_of_their_agreement(ledger
     ledger.keep_lasting("one", {"b": "2"})
     assert ledger.lasting("one") == {"a": "1", "b": "2"}
     assert ledger.lasting("two") == {}
+
+
+def test_how_columns_were_seen_is_kept_for_all_agreements(ledger):
+    assert ledger.views() == {}
+    views = {"a": [(0.0, 1.0, 0), (0.0, 2.5, 3)]}
+    ledger.keep_views(views)
+    assert Ledger(ledger.path).views() == views
+    assert stat.S_IMODE((ledger.path / "views.json").stat().st_mode) & 0o077 == 0

@@ -21,7 +21,7 @@ from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import held_file, write_atomically
-from fedsieve.privacy import Pins, Policy, Story
+from fedsieve.privacy import Pins, Policy, Story, Views
 from fedsieve.reading import read_json
 from fedsieve.tables import Table, dense
 
@@ -141,6 +141,18 @@ class Ledger:
         if pins:
             make_private(self.path)
             write_json(self._pins_file(agreement), {**self.lasting(agreement), **pins}, mode=PRIVATE)
+
+    def views(self) -> Views:
+        """How columns were seen, under whatever agreement: two ranges of one column tell of the rows between."""
+        file = self.path / "views.json"
+        kept = _read(file, {}) if file.is_file() else {}
+        return {name: [(low, high, n_bins) for low, high, n_bins in views] for name, views in kept.items()}
+
+    def keep_views(self, views: Views) -> None:
+        """Remember these instead."""
+        if views != self.views():
+            make_private(self.path)
+            write_json(self.path / "views.json", views, mode=PRIVATE)
 
     def _story_file(self, run: str) -> Path:
         return self.path / "stories" / f"{Path(run).name}.json"

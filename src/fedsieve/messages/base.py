@@ -8,7 +8,7 @@ consent and the docs read the registry and know no message by name.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from fedsieve.tables import Table
 MAX_REASON = 1000  # characters of a client's own words that are passed on
 REQUESTS: dict[str, type["Request"]] = {}
 REPLIES: dict[str, type["Reply"]] = {}
+View: TypeAlias = tuple[float, float, int]
+"""How a request sees a column: the ends beyond which values count as one, and the bins between them; 0: as numbers."""
 
 
 class Memory(Protocol):
@@ -102,6 +104,10 @@ class Request:
     def clips(self) -> Mapping[str, tuple[float, float]]:
         """The ranges beyond which it counts values as the nearest end, by column."""
         return {}
+
+    def views(self) -> Mapping[str, View]:
+        """How it sees each column of which it groups values, by the ranges that it clips to or by bins."""
+        return {name: (low, high, 0) for name, (low, high) in self.clips().items()}
 
     def rests_on(self) -> Iterable[str]:
         """What an earlier request of the run must have pinned, since this one does not show where it comes from."""

@@ -23,7 +23,7 @@ from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory, Refusal, Reply, Request
-from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story
+from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story, Views, with_views
 from fedsieve.protocol import SERVER, Client
 from fedsieve.reading import read_array
 from fedsieve.selection_file import write_selection_json
@@ -116,9 +116,11 @@ class JoinedSite:
 
     def _seen(self, request: Request | None) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
-        ranges = {} if request is None else dict(request.clips())
         min_cell = self._policy_in_force().min_cell
-        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, ranges))
+        if request is None:
+            return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell))
+        views = with_views(self._state.views(), request.views())
+        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, request.clips(), views))
 
     @cached_property
     def _rows(self) -> Table:
@@ -208,6 +210,14 @@ class FolderState:
     def keep_lasting(self, pins: Pins) -> None:
         """Of the present agreement."""
         self._ledger.keep_lasting(self._folder.agreement().fingerprint, pins)
+
+    def views(self) -> Views:
+        """From the ledger."""
+        return self._ledger.views()
+
+    def keep_views(self, views: Views) -> None:
+        """In the ledger."""
+        self._ledger.keep_views(views)
 
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
