@@ -139,3 +139,18 @@ def test_the_same_rows_in_another_order_are_answered_and_tell_nothing(site, agai
     before, after = site.join(ROWS), site.join(again)
     assert_allclose(subtracted(before, after), 0, atol=1e-9)
     assert_allclose(before.upper, after.upper, atol=1e-9)
+
+
+def test_the_same_question_in_ever_new_runs_is_answered_24_times_a_day(site, monkeypatch):
+    """Leaving and joining in between changes nothing."""
+
+    def ask_in_many_runs(folder, agreement, X, Y, _log):
+        folder.write_rows(agreement.method.features, X, Y)
+        for _ in range(20):
+            site.ask()
+
+    monkeypatch.setattr(site.command, "_take_part", ask_in_many_runs)
+    site.join(ROWS)
+    with pytest.raises(ProtocolError, match=r"has answered 24 runs within a day.*\(max_runs_per_day\)"):
+        site.join(ROWS)
+    assert len(site.answers) == 24
