@@ -9,18 +9,23 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.privacy.attacks.binary_rows import rows_from_products
+from benchmarks.privacy.attacks.gram import Gram, gram_of
+from benchmarks.privacy.attacks.lone_values import lone_rows
+from benchmarks.privacy.score import share_of_rows
 from numpy.testing import assert_allclose
 
 from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Scaling
-from fedsieve.messages.columns import DECLARED
+from fedsieve.messages.columns import DECLARED, Columns
 from fedsieve.messages.covariances import AskCovariances
+from fedsieve.privacy import SITE
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.operator import Operator
 from fedsieve.transport.site import JoinedSite
-from policies import write_rules
+from policies import LENIENT, write_rules
 
 SITES, ADDRESS = ["siteA", "siteB", "siteC"], "127.0.0.1:9443"
 FEATURES = tuple("abcdef")
@@ -106,7 +111,7 @@ def test_rows_that_change_after_joining_are_refused_by_the_endpoint_itself(site,
         site.ask()
 
     monkeypatch.setattr(site.command, "_take_part", exchange_the_rows)
-    with pytest.raises(ProtocolError, match=REFUSED):
+    with pytest.raises(ProtocolError, match=r"before in 1; .* by subtraction\. join --as-of"):
         site.join(ROWS)
 
 
@@ -126,10 +131,51 @@ def test_many_rows_more_in_between_do_not_help(site):
         site.join(with_more(19))
 
 
-def test_five_rows_more_twice_give_sums_of_five_and_of_ten(site):
-    answers = [site.join(with_more(n_rows)) for n_rows in (0, 5, 10)]
-    for after, n_rows in ((1, 5), (2, 10)):
-        assert_allclose(subtracted(answers[0], answers[after]), MORE[:n_rows].sum(), atol=1e-9)
+def test_five_rows_more_twice_are_refused_where_second_moments_would_give_them(site):
+    """Subtraction makes an answer about the new rows, which must be as many as any table's."""
+    site.join(ROWS)
+    for n_rows in (5, 10):
+        too_few = rf"before in {n_rows}; covariances of 6 columns need 18 or none \(rows_per_column = 3\).*--as-of"
+        with pytest.raises(ProtocolError, match=too_few):
+            site.join(with_more(n_rows))
+    assert site.join(with_more(20)).n_rows == 100
+
+
+def words(n_rows, lone=None):
+    """0/1 rows; in the first column either about half of them have a 1, or one alone."""
+    rows = (RNG.random((n_rows, len(FEATURES))) < 0.5).astype(float)
+    if lone is not None:
+        rows[:, 0] = np.arange(n_rows) == lone
+    return pd.DataFrame(rows, columns=list(FEATURES))
+
+
+def gram_of_new_rows(before, after):
+    """What subtraction leaves, in raw units, with a column of ones before the others."""
+    request = AskCovariances(Columns(FEATURES, (), "error"), Scaling(LOW, HIGH, DECLARED))
+    return Gram(FEATURES, gram_of(request, after).products - gram_of(request, before).products)
+
+
+@pytest.mark.parametrize("policy", [LENIENT, SITE], ids=["without rules", "site"])
+def test_all_of_five_new_rows_follow_from_two_answers_without_rules_and_none_at_a_site(site, policy):
+    write_rules(site.folder.path, policy)
+    old, new = words(80), words(5)
+    before = site.join(old)
+    if policy is SITE:
+        with pytest.raises(ProtocolError, match="by subtraction"):
+            site.join(pd.concat([old, new]))
+    else:
+        after = site.join(pd.concat([old, new]))
+        assert share_of_rows(rows_from_products(gram_of_new_rows(before, after)), new.to_numpy()) == 1.0
+
+
+@pytest.mark.parametrize(("policy", "share"), [(LENIENT, 1.0), (SITE, 0.0)], ids=["without rules", "site"])
+def test_a_value_that_is_lone_among_the_new_rows_is_held_back(site, policy, share):
+    """Among all rows many have it, and the new ones are enough for second moments."""
+    write_rules(site.folder.path, policy)
+    old, new = words(80), words(30, lone=7)
+    gram = gram_of_new_rows(site.join(old), site.join(pd.concat([old, new])))
+    found = lone_rows(gram, np.zeros((1, len(FEATURES))))
+    assert share_of_rows(found, new.to_numpy()[[7]]) == share
 
 
 @pytest.mark.parametrize(

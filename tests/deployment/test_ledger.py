@@ -262,3 +262,15 @@ def test_how_columns_were_seen_is_kept_for_all_agreements(ledger):
     ledger.keep_views(views)
     assert Ledger(ledger.path).views() == views
     assert stat.S_IMODE((ledger.path / "views.json").stat().st_mode) & 0o077 == 0
+
+
+def test_changes_are_those_to_the_nearest_table_and_the_rows_that_are_new_to_each(ledger):
+    assert (ledger.changes(table(ROWS)).least, ledger.changes(table(ROWS)).new) == (0, ())
+    admit(ledger, ROWS[:40])
+    admit(ledger, ROWS[10:50], run="two")
+    changes = ledger.changes(table(ROWS))
+    assert changes.least == 20
+    assert [np.flatnonzero(rows).tolist() for rows in changes.new] == [[*range(10), *range(50, 60)], [*range(40, 60)]]
+    assert ledger.changes(table(ROWS[10:50])).least == 10  # to the first: itself is no other table
+    assert ledger.changes(table(ROWS[10:40])).new == ()  # rows that are gone are nowhere here
+    assert ledger.changes(table(ROWS, ("a", "z"))).least == 0

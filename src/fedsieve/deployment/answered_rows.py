@@ -40,14 +40,14 @@ class AnsweredRows:
             n_rows += len(came) - len(went)
             yield n_rows
 
-    def differences(self, rows: Counter[bytes]) -> Iterator[int]:
-        """In how many rows a table differs from each, the last one first."""
+    def differences(self, rows: Counter[bytes]) -> Iterator[Counter[bytes]]:
+        """Which rows a table has more, and (below 0) less than each, the last one first."""
         if not self.file.is_file():
             return
         more = rows.copy()
         more.subtract(self.last())
         for came, went in reversed(self._steps()):
-            yield max(sum((+more).values()), sum((-more).values()))
+            yield more.copy()
             more.update(came)
             more.subtract(went)
 
@@ -77,3 +77,8 @@ class AnsweredRows:
         if start * HASH_BYTES != len(body):
             raise DataError(f"{self.file}: is no part of a ledger. {DAMAGED}")
         return steps
+
+
+def n_different(more: Counter[bytes]) -> int:
+    """In how many rows two tables differ, a row for another counted once."""
+    return max(sum((+more).values()), sum((-more).values()))

@@ -4,14 +4,14 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Bool, Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ProtocolError, listed
@@ -195,17 +195,23 @@ class SiteFolder:
         return ArrayTable(features, X, agreement.labels, read_array(self.prepared / "labels.npy", way_out=JOIN_AGAIN))
 
     def held_back(
-        self, rows: Table, min_cell: int, ranges: ColumnRanges | None = None, views: Views | None = None
+        self,
+        rows: Table,
+        min_cell: int,
+        ranges: ColumnRanges | None = None,
+        views: Views | None = None,
+        new: Sequence[Bool] = (),
     ) -> HeldBack:
-        """What is held back of these rows in these ranges and views; looked for once while the site takes part."""
+        """What is held back of these rows, seen in this way; looked for once while the site takes part."""
         asked = [sorted((some or {}).items()) for some in (ranges, views)]
-        what = hashlib.sha256(json.dumps([min_cell, *asked]).encode()).hexdigest()
+        places = [np.flatnonzero(some).tolist() for some in new]
+        what = hashlib.sha256(json.dumps([min_cell, *asked, places]).encode()).hexdigest()
         file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():
             kept = read_json(file)
             if kept["what"] == what:
                 return HeldBack(kept["constant"], kept["replaced"], kept["reasons"])
-        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges, views)
+        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges, views, new)
         write_json(file, {"what": what, **asdict(held)}, mode=keys.PRIVATE)
         return held
 

@@ -16,17 +16,28 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows
+from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, n_different
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import held_file, write_atomically
+from fedsieve.messages.base import AS_OF
 from fedsieve.privacy import Pins, Policy, Story, Views
 from fedsieve.reading import read_json
 from fedsieve.tables import Table, dense
 
 DAY = 86_400  # seconds
-AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """How a table differs from those answered for: in how many rows from the nearest, and which rows are new to each.
+
+    A table that was answered for itself is none of them.
+    """
+
+    least: int = 0
+    new: tuple[Bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ class Ledger:
     def why_too_alike(self, rows: Table, hashes: list[bytes], policy: Policy) -> str:
         """Why these rows are too like some answered for before; empty where they are the same, or differ enough."""
         least, own = policy.min_difference_rows, self._answered(rows)
-        differences = list(own.differences(Counter(hashes)))
+        differences = [n_different(more) for more in own.differences(Counter(hashes))]
         if 0 in differences:
             return ""
         others = [AnsweredRows(file) for file in self.path.glob(f"*{ENDING}") if file != own.file]
@@ -90,18 +101,21 @@ class Ledger:
             f"(min_difference_rows): two answers would give these rows away by subtraction. {AS_OF}."
         )
 
+    def changes(self, rows: Table) -> Changes:
+        """How these rows differ from all tables of the same columns that were answered for."""
+        hashes = self.hashes(rows)
+        differences = [more for more in self._answered(rows).differences(Counter(hashes)) if n_different(more)]
+        new = {mask.tobytes(): mask for mask in (_chosen(hashes, +more) for more in differences) if mask.any()}
+        return Changes(min(map(n_different, differences), default=0), tuple(new.values()))
+
     def as_before(self, rows: Table) -> Bool:
         """Which rows were answered for last; raises `ProtocolError` where not all of those are here."""
         tables = self._answered(rows)
         if not tables.file.is_file():
             raise ProtocolError("has answered for no rows of these columns yet; --as-of has nothing to go back to.")
-        left = tables.last()
-        chosen = np.zeros(rows.n_rows, dtype=bool)
-        for place, one in enumerate(self.hashes(rows)):
-            if left[one] > 0:
-                left[one] -= 1
-                chosen[place] = True
-        missing = sum(left.values())
+        last = tables.last()
+        chosen = _chosen(self.hashes(rows), last)
+        missing = sum(last.values()) - int(chosen.sum())
         if missing:
             raise ProtocolError(
                 f"{missing} of the rows it last answered for are no longer in the table, so that --as-of cannot answer "
@@ -170,6 +184,16 @@ class Ledger:
     def _answered(self, rows: Table) -> AnsweredRows:
         columns = hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()
         return AnsweredRows(self.path / f"{columns}{ENDING}")
+
+
+def _chosen(hashes: list[bytes], wanted: Counter[bytes]) -> Bool:
+    """Which rows are wanted, each as often as it is."""
+    left, chosen = wanted.copy(), np.zeros(len(hashes), dtype=bool)
+    for place, one in enumerate(hashes):
+        if left[one] > 0:
+            left[one] -= 1
+            chosen[place] = True
+    return chosen
 
 
 def _read(file: Path, parts: dict[str, type]) -> Any:

@@ -18,6 +18,7 @@ from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages.columns import Columns, declare
 from fedsieve.tables import Table
 
+AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
 MAX_REASON = 1000  # characters of a client's own words that are passed on
 REQUESTS: dict[str, type["Request"]] = {}
 REPLIES: dict[str, type["Reply"]] = {}
@@ -143,14 +144,20 @@ class SiteView:
     seen: Table | None  # as the request sees it: more may be held back of values that it clips
     memory: Memory
     rows_per_column: int  # that second moments of one site need; 0: any
+    n_changed: int = 0  # rows by which the table differs from the nearest that was answered for; 0: from none
 
     def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
         """Raise `ProtocolError` where so many columns would be told of too few rows."""
-        needed = self.rows_per_column * n_columns
+        needed, rule = self.rows_per_column * n_columns, f"(rows_per_column = {self.rows_per_column})"
         if self.table is not None and self.table.n_rows < needed:
             raise ProtocolError(
                 f"has {self.table.n_rows} rows; {what} of {n_columns} columns need {needed} at one site "
-                f"(rows_per_column = {self.rows_per_column}), or they could give rows away. {way_out}"
+                f"{rule}, or they could give rows away. {way_out}"
+            )
+        if 0 < self.n_changed < needed:  # what subtraction makes of two answers is an answer about these rows
+            raise ProtocolError(
+                f"its rows differ from those it answered for before in {self.n_changed}; {what} of {n_columns} columns "
+                f"need {needed} or none {rule}: two answers could give these rows away by subtraction. {AS_OF}."
             )
 
 

@@ -2,7 +2,8 @@
 
 A 0/1 column that one row has makes its line of any matrix of products that row; a code, a count and the difference of
 two columns do the same. So at least `min_cell` rows must differ from a column's most frequent value, and from any other
-column that it is a multiple of otherwise; and no bin, and no change of ranges from run to run, may tell of fewer.
+column that it is a multiple of otherwise; and no bin, and no change of ranges from run to run, may tell of fewer. The
+same holds among rows that are new since an earlier answer, which subtraction tells from all others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +13,15 @@ from typing import TypeAlias
 import numpy as np
 
 from fedsieve import kernels
-from fedsieve.arrays import Float, Rows
+from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.privacy.views import Views, in_bins, tells_few_apart
-from fedsieve.tables import Table, dense
+from fedsieve.tables import ArrayTable, Table, dense
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
 FEW_ROWS = "its values differ from the most frequent one in {n} row{s} only"
 FEW_APART = "its bins, or its ranges of several runs, tell a few rows from all others"
+FEW_NEW = "it would tell of a few of the rows that are new since an earlier answer"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
@@ -64,11 +66,13 @@ def held_back(
     min_cell: int,
     ranges: ColumnRanges | None = None,
     views: Views | None = None,
+    new: Sequence[Bool] = (),
 ) -> HeldBack:
     """What to hold back of a table, so that no column and no difference of two tells of fewer than `min_cell` rows.
 
     `ranges` are those that a request clips columns to: what lies beyond counts as the nearest end. `views` are all that
-    were had of columns so far, that of the request last.
+    were had of columns so far, that of the request last. `new` are the rows that are none of an earlier answer's, for
+    each of these.
     """
     if min_cell <= 1 or table.n_rows == 0:
         return HeldBack()
@@ -81,6 +85,7 @@ def held_back(
         if name in place_of and low <= high:
             place = place_of[name]
             X[:, place] = np.clip(X[:, place], low, high)
+    among_new = [held_back(ArrayTable(table.names, X[rows]), nominal, min_cell) for rows in new]
     constant: dict[str, float] = {}
     replaced: dict[str, dict[str, float]] = {}
     reasons: dict[str, str] = {}
@@ -108,6 +113,11 @@ def held_back(
         if name not in constant and other not in constant:
             constant[name] = usually[name]
             reasons[name] = NEAR_COPY.format(other=other)
+    for part in among_new:
+        for name in (*part.constant, *part.replaced):
+            if name not in constant:
+                constant[name] = usually[name]
+                reasons[name] = FEW_NEW
     return HeldBack(constant, replaced, reasons)
 
 

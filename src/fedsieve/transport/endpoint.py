@@ -98,6 +98,9 @@ class SiteState(Protocol):
     def keep_views(self, views: Views) -> None:
         """Remember these instead."""
 
+    def n_changed(self) -> int:
+        """By how many rows the table differs from the nearest that was answered for; 0: from none."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
 
@@ -147,6 +150,10 @@ class TransientState:
     def keep_views(self, views: Views) -> None:
         """Held on to."""
         self._views = views
+
+    def n_changed(self) -> int:
+        """In a process rows stay the same."""
+        return 0
 
     def admit(self, run: str) -> None:
         """A process counts no runs."""
@@ -255,7 +262,7 @@ class Endpoint:
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))
-        rules.check_site(request, table, seen, state.memory(letter.run))
+        rules.check_site(request, table, seen, state.memory(letter.run), state.n_changed())
         state.admit(letter.run)
         state.keep_lasting(rules.lasting_pins(request))
         if isinstance(seen, GuardedTable):  # of what is held back nothing is seen

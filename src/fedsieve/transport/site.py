@@ -15,7 +15,7 @@ from fedsieve.deployment.admission import check_own_place
 from fedsieve.deployment.agreement import NAME
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
-from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.ledger import Changes, Ledger
 from fedsieve.deployment.logs import site_log
 from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
@@ -118,9 +118,9 @@ class JoinedSite:
         """The rows as a request sees them, without what is held back."""
         min_cell = self._policy_in_force().min_cell
         if request is None:
-            return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell))
-        views = with_views(self._state.views(), request.views())
-        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, request.clips(), views))
+            return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, new=self._state.changes().new))
+        views, new = with_views(self._state.views(), request.views()), self._state.changes().new
+        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, request.clips(), views, new))
 
     @cached_property
     def _rows(self) -> Table:
@@ -218,6 +218,20 @@ class FolderState:
     def keep_views(self, views: Views) -> None:
         """In the ledger."""
         self._ledger.keep_views(views)
+
+    def n_changed(self) -> int:
+        """From the ledger."""
+        return self.changes().least
+
+    def changes(self) -> Changes:
+        """How the site's rows differ from all that it has answered for, where its policy minds."""
+        if not self._has_rows or self._policy().min_difference_rows <= 1:
+            return Changes()
+        return self._changes
+
+    @cached_property
+    def _changes(self) -> Changes:
+        return self._ledger.changes(self._folder.rows())
 
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
