@@ -10,10 +10,12 @@ import numpy as np
 
 from benchmarks.privacy.attacks.binary_rows import rows_from_products
 from benchmarks.privacy.attacks.bounded_rows import rows_within_extremes
+from benchmarks.privacy.attacks.few_rows import few_rows
 from benchmarks.privacy.attacks.gram import gram_of
 from benchmarks.privacy.attacks.information import gram_of_information
 from benchmarks.privacy.attacks.lone_values import disagreeing_rows, distinct, lone_rows
 from benchmarks.privacy.attacks.pair_sums import gram_of_pair_sums
+from benchmarks.privacy.attacks.patterns import certain_rows
 from benchmarks.privacy.attacks.products import gram_of_products
 from benchmarks.privacy.attacks.projections import weighted_lone_rows
 from benchmarks.privacy.score import share_of_rows
@@ -41,16 +43,34 @@ def binary_table(n: int, d: int, rng: np.random.Generator, share: tuple[float, f
     return (rng.random((n, d)) < rng.uniform(*share, d)).astype(float)
 
 
-def covariances_of_lone(n: int, d: int, policy: Policy, seed: int = 0) -> float:
-    """Sieve: one row of n holds the first column's only 1. The share is of this one row."""
+def covariances_of_lone(n: int, d: int, policy: Policy, seed: int = 0, value: float = 1.0) -> float:
+    """Sieve: one row of n holds the first column's only 1, or other count. The share is of this one row."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     X[:, 0], row = 0.0, int(rng.integers(n))
-    X[row, 0] = 1.0
+    X[row, 0] = value
     seen = _run(SieveMethod(features=_names(d), **QUICK), X, policy, rng)
     request, reply = first_of(seen, AskCovariances)
     ends = np.array([request.scaling.low, request.scaling.high])
     return share_of_rows(lone_rows(gram_of(request, reply), ends), X[[row]])
+
+
+def covariances_of_lone_count(n: int, d: int, policy: Policy, seed: int = 0) -> float:
+    """Sieve: in one row of n the first column, a count, is not 0."""
+    return covariances_of_lone(n, d, policy, seed, value=37.0)
+
+
+def covariances_of_lone_code(n: int, d: int, policy: Policy, seed: int = 0) -> float:
+    """Sieve: one row of n has the third code of the first column. The share is of this one row, in encoded columns."""
+    rng = np.random.default_rng(seed)
+    X, row = rng.normal(size=(n, d)), int(rng.integers(n))
+    X[:, 0] = rng.integers(0, 2, n)
+    X[row, 0] = 2.0
+    names = _names(d)
+    seen = _run(SieveMethod(features=names, nominal=names[:1], **QUICK), X, policy, rng)
+    gram = gram_of(*first_of(seen, AskCovariances))
+    encoded = np.hstack([X[:, :1] == np.arange(3), X[:, 1:]])
+    return share_of_rows(lone_rows(gram, np.zeros((1, len(gram.names)))), encoded[[row]])
 
 
 def covariances_of_disagreement(n: int, d: int, policy: Policy, seed: int = 0) -> float:
@@ -74,6 +94,17 @@ def covariances_of_lone_label(n: int, d: int, policy: Policy, seed: int = 0) -> 
     seen = _run(method, X, policy, rng, Y)
     gram = gram_of(*first_of(seen, AskCovariances))
     return share_of_rows(lone_rows(gram, np.zeros((1, d + len(LABELS)))), np.hstack([X, Y])[[row]])
+
+
+def covariances_of_disagreeing_labels(n: int, d: int, policy: Policy, seed: int = 0) -> float:
+    """FedCMFS: two labels differ in one row of n. The share is of this one row, with its labels."""
+    rng = np.random.default_rng(seed)
+    X, Y, row = rng.normal(size=(n, d)), binary_table(n, len(LABELS), rng), int(rng.integers(n))
+    Y[:, 1] = Y[:, 0]
+    Y[row, 1] = 1 - Y[row, 0]
+    method = FedCMFSMethod(features=_names(d), labels=LABELS, combine="pooled", max_conditioning=0)
+    gram = gram_of(*first_of(_run(method, X, policy, rng, Y), AskCovariances))
+    return share_of_rows(disagreeing_rows(gram), np.hstack([X, Y])[[row]])
 
 
 def covariances_of_binary(n: int, d: int, policy: Policy, seed: int = 0, n_shuffles: int = 0) -> float:
@@ -102,6 +133,15 @@ def pair_sums_of_binary(n: int, d: int, policy: Policy, seed: int = 0) -> float:
     reply = first_of(seen, AskPairSums)[1]
     gram = gram_of_pair_sums(first_of(seen, AskMoments)[1], reply)
     return share_of_rows(rows_from_products(gram), X[:, _places(reply.features)])
+
+
+def pair_sums_of_continuous(n: int, d: int, policy: Policy, seed: int = 0) -> float:
+    """SSFMLFS, statistics, in a wide radius: all rows of continuous columns, with the help of ranges and moments."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    seen = _run(SSFMLFSMethod(features=_names(d), wire="statistics", lam=0.4), X, policy, rng, with_extremes=True)
+    ranges, (_, moments) = first_of(seen, AskRanges)[1], first_of(seen, AskMoments)
+    return share_of_rows(few_rows(ranges, moments, *first_of(seen, AskPairSums)), X)
 
 
 def products_of_binary(n: int, d: int, policy: Policy, seed: int = 0) -> float:
@@ -138,6 +178,14 @@ def projections_of_lone(n: int, d: int, policy: Policy, seed: int = 0) -> float:
     request, reply = first_of(_run(method, X, policy, rng), AskProjections)
     weighted, lone = weighted_lone_rows(request, reply)
     return share_of_rows(weighted[lone == 0], (X[[row]] @ request.weights))
+
+
+def certain_rows_of(n: int, d: int, policy: Policy, seed: int = 0) -> float:
+    """Sieve: the share of 0/1 rows that every table with the same covariances holds."""
+    rng = np.random.default_rng(seed)
+    X = binary_table(n, d, rng)
+    gram = gram_of(*first_of(_run(SieveMethod(features=_names(d), **QUICK), X, policy, rng), AskCovariances))
+    return share_of_rows(certain_rows(np.round(gram.products), X), X)
 
 
 def lone_values_of(X: Float, policy: Policy) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.fuzzy.graph import per_edge, updated_scores
 from fedsieve.messages import Refusal, Reply, Request, Scaling
 from fedsieve.messages.columns import Columns, square
 from fedsieve.messages.covariances import AskCovariances
@@ -61,6 +62,33 @@ def kth_smallest(ask: Asked, columns: Columns, low: Float, top: Float, k: int) -
     return right
 
 
+def all_values(ask: Asked, columns: Columns, low: Float, top: Float, n_rows: int, step: float) -> list[list[float]]:
+    """SSFMLFS, chosen scaling: all values of every column but the smallest, where they are different whole steps.
+
+    Thresholds halve each interval that still holds a value, until it is one step wide. Where two thresholds clip as
+    many rows, no value lies between; none or one clipped row look alike.
+    """
+    n_steps = int(np.round((top[0] - low[0]) / step))
+    open_ = [[(0, n_steps, 1, n_rows)] for _ in low]  # ends in steps, and the rows clipped at each, at least 1
+    found: list[list[float]] = [[] for _ in low]
+    while any(open_):
+        asked = [intervals.pop() if intervals else None for intervals in open_]
+        middle = np.array([0 if interval is None else (interval[0] + interval[1]) // 2 for interval in asked])
+        at = low + (middle + 0.5) * step
+        clipped = rows_up_to(ask(AskPairSums(clipping(columns, at, top))).matrix(), n_rows)
+        for place, interval in enumerate(asked):
+            if interval is None:
+                continue
+            (left, right, before, after), between = interval, int(clipped[place])
+            halves = (left, int(middle[place]), before, between), (int(middle[place]), right, between, after)
+            for start, end, less, more in halves:
+                if end - start == 1:
+                    found[place] += [float(low[place] + end * step)] * (more - less)
+                elif more > less:
+                    open_[place].append((start, end, less, more))
+    return found
+
+
 def extreme_row(ask: Asked, columns: Columns, low: Float, top: Float, n_rows: int) -> Float:
     """SSFMLFS, chosen scaling: the whole row that holds the first column's largest value.
 
@@ -108,6 +136,34 @@ def kth_largest_size(ask: Asked, columns: Columns, largest: Float, k: int) -> Fl
         enough = squares / TINIEST >= k
         left, right = np.where(enough, at, left), np.where(enough, right, at)
     return left
+
+
+def row_by_coarse_ranges(ask: Asked, columns: Columns, low: Float, high: Float) -> Float:
+    """Sieve, rounding as a threshold: the row of the first column's largest value, without that value; or nothing.
+
+    From a lower end of -2^52 steps on, x - low is a whole number of steps: values below half a step become 0. With
+    ever smaller steps, the largest value is the first that does not.
+    """
+    for exponent in range(54, -54, -1):
+        step, wide_low, wide_high = 2.0**exponent, low.copy(), high.copy()
+        wide_low[0], wide_high[0] = -(2.0**52) * step, 2.0**52 * step
+        reply = ask(AskCovariances(columns, Scaling(wide_low, wide_high)))
+        line = square(reply.upper, len(low))[0] * 2.0**53  # in steps
+        if reply.sums[0] * 2.0**53 == line[0] * 2.0**53 == 1:  # one row is one step away, all others none
+            row: Float = line * (high - low) + (low + high) / 2
+            return row[1:]
+    return np.empty(0)
+
+
+def rounds_of_pagerank(ask: Asked, relation: Relation, weights: Float, damping: float, n_rounds: int) -> int:
+    """SSFMLFS, proper vectors without end, each following from the last total; how many were answered."""
+    last = ask(AskProducts(relation, np.ones(len(weights))))
+    degrees = last.values / float(last.n_rows) ** 2
+    vector = weights * per_edge(degrees)
+    for _ in range(1, n_rounds):
+        last = ask(AskProducts(None, vector, weights, last))
+        vector = updated_scores(weights, degrees, damping, last.values / float(last.n_rows) ** 2) * per_edge(degrees)
+    return ask.n_requests
 
 
 def row_that_joined(before: Asked, after: Asked, columns: Columns, scaling: Scaling) -> Float:

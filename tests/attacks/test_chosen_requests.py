@@ -10,16 +10,24 @@ from numpy.testing import assert_allclose
 from attacks.chosen_requests import (
     Asked,
     RefusedError,
+    all_values,
     covariances_by_identity,
     distances_by_unit_vectors,
     extreme_row,
     kth_largest_size,
     kth_smallest,
+    rounds_of_pagerank,
+    row_by_coarse_ranges,
     row_that_joined,
 )
 from fedsieve import kernels
 from fedsieve.messages import Scaling
-from fedsieve.messages.covariances import AskCovariances
+from fedsieve.messages.columns import DECLARED, scaled
+from fedsieve.messages.covariances import AskCovariances, Covariances
+from fedsieve.messages.encoding import Encoding
+from fedsieve.messages.moments import AskMoments
+from fedsieve.messages.pair_sums import PairSums
+from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.relation import Relation
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
@@ -28,10 +36,52 @@ from fedsieve.tables import ArrayTable
 N_ROWS, FEATURES = 80, tuple("abcdef")
 X = np.random.default_rng(7).uniform(-3, 3, (N_ROWS, len(FEATURES)))
 LOW, HIGH = np.full(len(FEATURES), -9.0), np.full(len(FEATURES), 9.0)
+FEW = np.random.default_rng(9).permuted(np.tile(np.arange(-300, 300) / 100, (6, 1)), axis=1)[:, :40].T  # 240 values
+LARGE = np.random.default_rng(8).uniform(0, 3, (5000, len(FEATURES)))
+LARGE[1234, 0] = 7.0
 
 
 def asked(method, policy, rows=X):
     return Asked(site(ArrayTable(FEATURES, rows), method, policy))
+
+
+def asked_before(rows):
+    """A site whose messages are as they were when the attacks succeeded: whatever ranges are sent scale the values."""
+
+    def answer(request):
+        if isinstance(request, AskCovariances):
+            encoding = Encoding.of(request.columns, request.scaling)
+            U = encoding.table(rows) - encoding.midpoint
+            return Covariances(len(U), FEATURES, (), U.sum(axis=0), (U.T @ U)[np.triu_indices(U.shape[1])])
+        relation, none = request.relation, np.zeros(len(FEATURES), dtype=bool)
+        U, _ = scaled(rows, relation.scaling.low, relation.scaling.high, none)
+        return PairSums.of(len(U), FEATURES, kernels.pair_sums(U, relation.radius))
+
+    return Asked(answer)
+
+
+def values_of_a_small_table(ask):
+    """All but the smallest of each column, 234 of 240."""
+    columns = SSFMLFSMethod(features=FEATURES).columns
+    found = all_values(ask, columns, LOW, HIGH, len(FEW), 0.01)
+    for place, values in enumerate(found):
+        assert_allclose(sorted(values), np.sort(FEW[:, place])[1:], atol=1e-9)
+    assert ask.n_requests < 560
+
+
+def row_of_5000(ask):
+    """One row of 5,000."""
+    row = row_by_coarse_ranges(ask, SieveMethod(features=FEATURES).columns, np.zeros(6), np.full(6, 9.0))
+    assert_allclose(row, LARGE[1234, 1:], atol=1e-9)
+    assert ask.n_requests <= 108
+
+
+def all_values_by_chosen_scaling(policy):
+    values_of_a_small_table(asked(SSFMLFSMethod(features=FEATURES), policy, FEW))
+
+
+def row_by_rounding(policy):
+    row_of_5000(asked(SieveMethod(features=FEATURES), policy, LARGE))
 
 
 def values_by_chosen_scaling(policy):
@@ -80,6 +130,13 @@ def values_by_rounding(policy):
         assert_allclose(kth_largest_size(ask, method.columns, sizes[0], rank), sizes[rank - 1], atol=1e-12)
 
 
+def rounds_without_end(policy):
+    """200 rounds, where five were agreed on."""
+    method = SSFMLFSMethod(features=FEATURES, wire="vectors", max_iter=5)
+    relation = Relation(method.columns, Scaling(LOW, HIGH), np.full(len(FEATURES), 0.05), "distance")
+    assert rounds_of_pagerank(asked(method, policy), relation, np.ones(6), method.damping, 200) == 200
+
+
 def row_by_joining_again(policy):
     """The row by which a site's table has grown since it was last asked."""
     method = SieveMethod(features=FEATURES)
@@ -91,11 +148,20 @@ ATTACKS = (
     values_by_chosen_scaling,
     row_by_chosen_scaling,
     distances_by_chosen_vectors,
+    rounds_without_end,
     covariances_by_chosen_weights,
     values_by_rounding,
     row_by_joining_again,
+    all_values_by_chosen_scaling,
+    row_by_rounding,
 )
-CLOSED_FOR_ALL = (values_by_chosen_scaling, row_by_chosen_scaling, values_by_rounding)
+CLOSED_FOR_ALL = (
+    values_by_chosen_scaling,
+    row_by_chosen_scaling,
+    values_by_rounding,
+    all_values_by_chosen_scaling,
+    row_by_rounding,
+)
 """The attacks that the messages themselves withstand: ranges that do not hold a site's values are refused everywhere,
 and nothing is divided by a range before it is added up. Before, all of them succeeded."""
 
@@ -114,8 +180,37 @@ def test_what_the_message_itself_withstands_fails_without_rules_too(attack):
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("policy", [SITE, replace(SITE, allow_exact_ranges=True)], ids=["site", "exact ranges allowed"])
 def test_under_the_rules_of_a_site_the_attack_is_refused(attack, policy):
-    with pytest.raises(RefusedError, match=r"allow_exact_ranges|the method asks .* in this order"):
+    refused = r"its rules ask for 50 \(min_rows\)|allow_exact_ranges|the method asks .* in this order"
+    with pytest.raises(RefusedError, match=refused):
         attack(policy)
+
+
+def test_on_messages_as_they_were_the_small_table_and_the_row_of_5000_are_read():
+    """Or the attacks that no message allows any more would prove nothing."""
+    values_of_a_small_table(asked_before(FEW))
+    row_of_5000(asked_before(LARGE))
+
+
+def test_ranges_that_round_values_are_refused_in_the_right_place_of_a_story_too():
+    method = SieveMethod(features=FEATURES)
+    ask = asked(method, replace(SITE, allow_exact_ranges=True), LARGE)
+    ask(AskRanges(method.columns))
+    with pytest.raises(RefusedError, match="so far from its values that rounding would group them"):
+        row_of_5000(ask)
+
+
+def test_proper_rounds_end_with_the_number_agreed_on():
+    """Each vector follows from the total before, so that nothing but their number is wrong."""
+    scaling = Scaling(LOW, HIGH, DECLARED)
+    method = SSFMLFSMethod(
+        features=FEATURES, wire="vectors", max_iter=5, ranges=dict.fromkeys(FEATURES, (float(LOW[0]), float(HIGH[0])))
+    )
+    ask = asked(method, SITE)
+    moments = ask(AskMoments(method.columns, scaling))
+    relation = Relation(method.columns, scaling, moments.deviation / method.lam, "distance", moments)
+    with pytest.raises(RefusedError, match="was asked AskProducts more often than a run of the method does"):
+        rounds_of_pagerank(ask, relation, np.ones(6), method.damping, 200)
+    assert ask.n_requests == 1 + 1 + 5 + 1  # moments, degrees, five rounds, and the one that was refused
 
 
 def test_the_identity_as_weights_is_refused_by_any_site_that_knows_how_many_labels_there_are():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from fedsieve.deployment.ledger import DAY, Ledger
-from fedsieve.errors import ProtocolError
+from fedsieve.errors import DataError, ProtocolError
 from fedsieve.privacy import SITE, Story
 from fedsieve.tables import ArrayTable
 from policies import LENIENT
@@ -81,7 +81,7 @@ def test_a_table_with_few_rows_more_is_refused(ledger, n_rows):
     more = np.vstack([ROWS, np.arange(2.0 * n_rows).reshape(-1, 2)])
     if 1 <= n_rows <= 4:
         assert why_not(ledger, more, run="two") == (
-            f"its rows differ from those it last answered for in {n_rows}; its policy asks for 5 or none "
+            f"its rows differ from those it answered for before in {n_rows}; its policy asks for 5 or none "
             "(min_difference_rows): two answers would give these rows away by subtraction. "
             "join --as-of answers for the earlier rows; or wait until more rows have changed."
         )
@@ -118,11 +118,43 @@ def test_a_row_twice_is_two_rows(ledger):
     assert "in 1; its policy" in why_not(ledger, np.vstack([ROWS, ROWS[:1]]), run="two")
 
 
-def test_it_is_the_last_answered_table_that_counts_not_the_last_refused_one(ledger):
+def test_tables_answered_for_count_not_refused_ones(ledger):
     admit(ledger)
     for n_rows in (1, 2, 3, 4):  # step by step does not help
         assert f"in {n_rows}; its" in why_not(ledger, np.vstack([ROWS, np.ones((n_rows, 2))]), run="two")
     admit(ledger, run="two")
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sets(st.integers(0, 59), max_size=8), min_size=2, max_size=5))
+def test_every_table_that_was_answered_for_is_compared_not_the_last_one_alone(tmp_path_factory, absent):
+    """Else a table of many rows more, answered for in between, would make a table of one row more look new."""
+    ledger, answered = Ledger(tmp_path_factory.mktemp("ledger") / "ledger"), []
+    for number, gone in enumerate(absent):
+        differences = [max(len(gone - before), len(before - gone)) for before in answered]
+        rows = np.delete(ROWS, sorted(gone), axis=0)
+        if 0 not in differences and any(n < 5 for n in differences):
+            assert f"in {min(differences)}; its policy" in why_not(ledger, rows, run=f"r{number}")
+        else:
+            admit(ledger, rows, run=f"r{number}", policy=replace(SITE, max_runs_per_day=0))
+            answered.append(gone)
+            assert ledger.as_before(table(ROWS)).sum() == len(rows)
+
+
+def test_other_columns_in_between_do_not_make_it_forget(ledger):
+    admit(ledger)
+    admit(ledger, np.ones((70, 1)), run="two", names=("z",))
+    assert "in 1; its policy" in why_not(ledger, ROWS[1:], run="three")
+    admit(ledger, run="three")
+
+
+@pytest.mark.parametrize("content", [b"", b"[[60", b"[[60, 0]]\nabc", b"[60]\n", b"[" * 2000])
+def test_a_damaged_file_of_rows_is_no_reason_to_forget(ledger, content):
+    admit(ledger)
+    (file,) = ledger.path.glob("*.rows")
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=r"is no part of a ledger\. Restore it from a backup"):
+        admit(ledger, run="two")
 
 
 def test_minus_zero_is_zero_and_what_is_missing_is_missing(ledger):
@@ -191,7 +223,7 @@ def test_all_files_are_for_the_owner_alone_and_tell_no_row(ledger):
     ledger.keep_story("run", Story(("x",), (("AskRanges", "1"),), {}))
     ledger.keep_lasting(AGREEMENT, {"bins": "1"})
     files = [path for path in ledger.path.rglob("*") if path.is_file()]
-    assert {"rows.key", "rows.last", "runs.json", "run.json", f"pins-{AGREEMENT}.json"} <= {one.name for one in files}
+    assert {"rows.key", "runs.json", "run.json", f"pins-{AGREEMENT}.json"} < {one.name for one in files}
     for path in (ledger.path, ledger.path / "stories", *(one for one in files if one.stat().st_size)):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
     content = b"".join(path.read_bytes() for path in files if path.name != "rows.key")
@@ -210,7 +242,7 @@ def test_an_edge_server_without_rows_counts_runs_alone(ledger):
     ledger.admit("one", AGREEMENT, policy, None, NOON)
     with pytest.raises(ProtocolError, match="max_runs"):
         ledger.admit("two", AGREEMENT, policy, None, NOON)
-    assert not (ledger.path / "rows.last").exists()
+    assert not list(ledger.path.glob("*.rows"))
 
 
 def test_a_story_is_that_of_its_run_and_pins_are_those_of_their_agreement(ledger):
@@ -222,3 +254,23 @@ def test_a_story_is_that_of_its_run_and_pins_are_those_of_their_agreement(ledger
     ledger.keep_lasting("one", {"b": "2"})
     assert ledger.lasting("one") == {"a": "1", "b": "2"}
     assert ledger.lasting("two") == {}
+
+
+def test_how_columns_were_seen_is_kept_for_all_agreements(ledger):
+    assert ledger.views() == {}
+    views = {"a": [(0.0, 1.0, 0), (0.0, 2.5, 3)]}
+    ledger.keep_views(views)
+    assert Ledger(ledger.path).views() == views
+    assert stat.S_IMODE((ledger.path / "views.json").stat().st_mode) & 0o077 == 0
+
+
+def test_changes_are_those_to_the_nearest_table_and_the_rows_that_are_new_to_each(ledger):
+    assert (ledger.changes(table(ROWS)).least, ledger.changes(table(ROWS)).new) == (0, ())
+    admit(ledger, ROWS[:40])
+    admit(ledger, ROWS[10:50], run="two")
+    changes = ledger.changes(table(ROWS))
+    assert changes.least == 20
+    assert [np.flatnonzero(rows).tolist() for rows in changes.new] == [[*range(10), *range(50, 60)], [*range(40, 60)]]
+    assert ledger.changes(table(ROWS[10:50])).least == 10  # to the first: itself is no other table
+    assert ledger.changes(table(ROWS[10:40])).new == ()  # rows that are gone are nowhere here
+    assert ledger.changes(table(ROWS, ("a", "z"))).least == 0

@@ -215,3 +215,13 @@ def test_sparse_rows_stay_sparse_where_nothing_is_held_back():
     guarded = GuardedTable(original, held_back(original, (), 5))
     assert issparse(guarded.whole(("a", "c")))
     assert_array_equal(dense(guarded.whole(("a", "b"))), np.column_stack([column(20), column(0)]))
+
+
+def test_a_column_that_tells_of_a_few_new_rows_is_held_back_though_many_old_ones_differ(rng):
+    X = (rng.random((200, 3)) < 0.5).astype(float)
+    new = np.arange(200) >= 150
+    X[new, 0] = np.arange(50) == 7
+    X[new, 1] = 0.0  # the same in all new rows: their difference tells nothing of it
+    held = held_back(ArrayTable(("a", "b", "c"), X), (), 5, new=[new])
+    assert held.reasons == {"a": "it would tell of a few of the rows that are new since an earlier answer"}
+    assert held_back(ArrayTable(("a", "b", "c"), X), (), 5).constant == {}

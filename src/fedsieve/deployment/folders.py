@@ -4,20 +4,20 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Bool, Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages.columns import Bins
-from fedsieve.privacy import HeldBack, held_back
+from fedsieve.privacy import HeldBack, Views, held_back
 from fedsieve.privacy.guarded_table import ColumnRanges
 from fedsieve.protocol import Labeled
 from fedsieve.reading import read_array, read_arrays, read_json
@@ -194,15 +194,24 @@ class SiteFolder:
             return ArrayTable(features, X)
         return ArrayTable(features, X, agreement.labels, read_array(self.prepared / "labels.npy", way_out=JOIN_AGAIN))
 
-    def held_back(self, rows: Table, min_cell: int, ranges: ColumnRanges | None = None) -> HeldBack:
-        """What is held back of these rows, clipped to these ranges; looked for once while the site takes part."""
-        what = hashlib.sha256(json.dumps([min_cell, sorted((ranges or {}).items())]).encode()).hexdigest()
-        file = self.prepared / (f"held-back-{what[:16]}.json" if ranges else HELD_BACK)
+    def held_back(
+        self,
+        rows: Table,
+        min_cell: int,
+        ranges: ColumnRanges | None = None,
+        views: Views | None = None,
+        new: Sequence[Bool] = (),
+    ) -> HeldBack:
+        """What is held back of these rows, seen in this way; looked for once while the site takes part."""
+        asked = [sorted((some or {}).items()) for some in (ranges, views)]
+        places = [np.flatnonzero(some).tolist() for some in new]
+        what = hashlib.sha256(json.dumps([min_cell, *asked, places]).encode()).hexdigest()
+        file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():
             kept = read_json(file)
             if kept["what"] == what:
                 return HeldBack(kept["constant"], kept["replaced"], kept["reasons"])
-        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges)
+        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges, views, new)
         write_json(file, {"what": what, **asdict(held)}, mode=keys.PRIVATE)
         return held
 

@@ -1,7 +1,7 @@
 """What a site remembers across runs and joins: how often it answered, for which rows, and what must stay the same.
 
 It lies outside `prepared/`, so that leaving and joining again changes nothing. Of rows it keeps keyed hashes: two
-tables that differ in a few rows would give these rows away by subtraction.
+tables that differ in a few rows would give these rows away by subtraction, whatever was answered for in between.
 """
 
 import hashlib
@@ -16,18 +16,28 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, n_different
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import held_file, write_atomically
-from fedsieve.privacy import Pins, Policy, Story
+from fedsieve.messages.base import AS_OF
+from fedsieve.privacy import Pins, Policy, Story, Views
 from fedsieve.reading import read_json
 from fedsieve.tables import Table, dense
 
 DAY = 86_400  # seconds
-HASH_BYTES = 16
-DAMAGED = "Restore it from a backup; without it this site would answer again what it has answered."
-AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """How a table differs from those answered for: in how many rows from the nearest, and which rows are new to each.
+
+    A table that was answered for itself is none of them.
+    """
+
+    least: int = 0
+    new: tuple[Bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class Ledger:
                 reason = self.why_too_alike(rows, hashes, policy)
                 if reason:
                     raise ProtocolError(reason)
-                self._keep_rows(rows, hashes)
+                self._answered(rows).add(Counter(hashes))
             entry = {"run": run, "time": now, "agreement": agreement}
             write_json(self.path / "runs.json", {"runs": [*runs, entry]}, mode=PRIVATE)
 
@@ -75,35 +85,37 @@ class Ledger:
         return {entry["run"] for entry in self.runs() if entry["time"] >= start}
 
     def why_too_alike(self, rows: Table, hashes: list[bytes], policy: Policy) -> str:
-        """Why these rows are too like those answered for before; empty where they are the same, or differ enough."""
-        last = self._last_rows()
-        if last is None or policy.min_difference_rows <= 1:
+        """Why these rows are too like some answered for before; empty where they are the same, or differ enough."""
+        least, own = policy.min_difference_rows, self._answered(rows)
+        differences = [n_different(more) for more in own.differences(Counter(hashes))]
+        if 0 in differences:
             return ""
-        columns, before = last
-        if columns == _columns_of(rows):
-            n_different = max(sum((Counter(hashes) - before).values()), sum((before - Counter(hashes)).values()))
-        else:  # of other columns only the number of rows can be compared
-            n_different = abs(len(hashes) - sum(before.values()))
-        if not 0 < n_different < policy.min_difference_rows:
+        others = [AnsweredRows(file) for file in self.path.glob(f"*{ENDING}") if file != own.file]
+        # of other columns only the number of rows can be compared
+        differences += [abs(len(hashes) - n_rows) for tables in others for n_rows in tables.numbers()]
+        few = [n_rows for n_rows in differences if 0 < n_rows < least]
+        if not few:
             return ""
         return (
-            f"its rows differ from those it last answered for in {n_different}; its policy asks for "
-            f"{policy.min_difference_rows} or none (min_difference_rows): two answers would give these rows away by "
-            f"subtraction. {AS_OF}."
+            f"its rows differ from those it answered for before in {min(few)}; its policy asks for {least} or none "
+            f"(min_difference_rows): two answers would give these rows away by subtraction. {AS_OF}."
         )
+
+    def changes(self, rows: Table) -> Changes:
+        """How these rows differ from all tables of the same columns that were answered for."""
+        hashes = self.hashes(rows)
+        differences = [more for more in self._answered(rows).differences(Counter(hashes)) if n_different(more)]
+        new = {mask.tobytes(): mask for mask in (_chosen(hashes, +more) for more in differences) if mask.any()}
+        return Changes(min(map(n_different, differences), default=0), tuple(new.values()))
 
     def as_before(self, rows: Table) -> Bool:
         """Which rows were answered for last; raises `ProtocolError` where not all of those are here."""
-        last = self._last_rows()
-        if last is None or last[0] != _columns_of(rows):
+        tables = self._answered(rows)
+        if not tables.file.is_file():
             raise ProtocolError("has answered for no rows of these columns yet; --as-of has nothing to go back to.")
-        left = last[1]
-        chosen = np.zeros(rows.n_rows, dtype=bool)
-        for place, one in enumerate(self.hashes(rows)):
-            if left[one] > 0:
-                left[one] -= 1
-                chosen[place] = True
-        missing = sum(left.values())
+        last = tables.last()
+        chosen = _chosen(self.hashes(rows), last)
+        missing = sum(last.values()) - int(chosen.sum())
         if missing:
             raise ProtocolError(
                 f"{missing} of the rows it last answered for are no longer in the table, so that --as-of cannot answer "
@@ -144,6 +156,18 @@ class Ledger:
             make_private(self.path)
             write_json(self._pins_file(agreement), {**self.lasting(agreement), **pins}, mode=PRIVATE)
 
+    def views(self) -> Views:
+        """How columns were seen, under whatever agreement: two ranges of one column tell of the rows between."""
+        file = self.path / "views.json"
+        kept = _read(file, {}) if file.is_file() else {}
+        return {name: [(low, high, n_bins) for low, high, n_bins in views] for name, views in kept.items()}
+
+    def keep_views(self, views: Views) -> None:
+        """Remember these instead."""
+        if views != self.views():
+            make_private(self.path)
+            write_json(self.path / "views.json", views, mode=PRIVATE)
+
     def _story_file(self, run: str) -> Path:
         return self.path / "stories" / f"{Path(run).name}.json"
 
@@ -157,17 +181,19 @@ class Ledger:
             write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(32)), mode=PRIVATE)
         return file.read_bytes()
 
-    def _keep_rows(self, rows: Table, hashes: list[bytes]) -> None:
-        content = json.dumps({"columns": _columns_of(rows)}).encode() + b"\n" + b"".join(hashes)
-        write_atomically(self.path / "rows.last", lambda path: path.write_bytes(content), mode=PRIVATE)
+    def _answered(self, rows: Table) -> AnsweredRows:
+        columns = hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()
+        return AnsweredRows(self.path / f"{columns}{ENDING}")
 
-    def _last_rows(self) -> tuple[str, Counter[bytes]] | None:
-        file = self.path / "rows.last"
-        if not file.is_file():
-            return None
-        head, _, body = file.read_bytes().partition(b"\n")
-        parts = (body[start : start + HASH_BYTES] for start in range(0, len(body), HASH_BYTES))
-        return str(json.loads(head)["columns"]), Counter(parts)
+
+def _chosen(hashes: list[bytes], wanted: Counter[bytes]) -> Bool:
+    """Which rows are wanted, each as often as it is."""
+    left, chosen = wanted.copy(), np.zeros(len(hashes), dtype=bool)
+    for place, one in enumerate(hashes):
+        if left[one] > 0:
+            left[one] -= 1
+            chosen[place] = True
+    return chosen
 
 
 def _read(file: Path, parts: dict[str, type]) -> Any:
@@ -176,7 +202,3 @@ def _read(file: Path, parts: dict[str, type]) -> Any:
     if not isinstance(content, dict) or not all(isinstance(content.get(key), kind) for key, kind in parts.items()):
         raise DataError(f"{file}: is no part of a ledger. {DAMAGED}")
     return content
-
-
-def _columns_of(rows: Table) -> str:
-    return hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()

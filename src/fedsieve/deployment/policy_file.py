@@ -34,7 +34,7 @@ RULES = {
     "min_cohort": "So many sites take part in a run at least. With less, what is told of all is told of this one.",
     "max_runs_per_day": "Runs that are answered within a day. Every run tells a little more; many tell much.",
     "max_runs": "Runs that are answered in all.",
-    "min_difference_rows": "A table differs from the last one answered for by so many rows, or not at all. With less, "
+    "min_difference_rows": "A table differs from each one answered for by so many rows, or not at all. With less, "
     "two answers give the added rows by subtraction.",
     "allow_exact_ranges": "Whether smallest and largest values may leave: true shows two values of each column, those "
     "of extreme rows, to all members.",

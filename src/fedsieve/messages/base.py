@@ -8,7 +8,7 @@ consent and the docs read the registry and know no message by name.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -18,9 +18,12 @@ from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages.columns import Columns, declare
 from fedsieve.tables import Table
 
+AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
 MAX_REASON = 1000  # characters of a client's own words that are passed on
 REQUESTS: dict[str, type["Request"]] = {}
 REPLIES: dict[str, type["Reply"]] = {}
+View: TypeAlias = tuple[float, float, int]
+"""How a request sees a column: the ends beyond which values count as one, and the bins between them; 0: as numbers."""
 
 
 class Memory(Protocol):
@@ -103,6 +106,10 @@ class Request:
         """The ranges beyond which it counts values as the nearest end, by column."""
         return {}
 
+    def views(self) -> Mapping[str, View]:
+        """How it sees each column of which it groups values, by the ranges that it clips to or by bins."""
+        return {name: (low, high, 0) for name, (low, high) in self.clips().items()}
+
     def rests_on(self) -> Iterable[str]:
         """What an earlier request of the run must have pinned, since this one does not show where it comes from."""
         return ()
@@ -137,14 +144,20 @@ class SiteView:
     seen: Table | None  # as the request sees it: more may be held back of values that it clips
     memory: Memory
     rows_per_column: int  # that second moments of one site need; 0: any
+    n_changed: int = 0  # rows by which the table differs from the nearest that was answered for; 0: from none
 
     def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
         """Raise `ProtocolError` where so many columns would be told of too few rows."""
-        needed = self.rows_per_column * n_columns
+        needed, rule = self.rows_per_column * n_columns, f"(rows_per_column = {self.rows_per_column})"
         if self.table is not None and self.table.n_rows < needed:
             raise ProtocolError(
                 f"has {self.table.n_rows} rows; {what} of {n_columns} columns need {needed} at one site "
-                f"(rows_per_column = {self.rows_per_column}), or they could give rows away. {way_out}"
+                f"{rule}, or they could give rows away. {way_out}"
+            )
+        if 0 < self.n_changed < needed:  # what subtraction makes of two answers is an answer about these rows
+            raise ProtocolError(
+                f"its rows differ from those it answered for before in {self.n_changed}; {what} of {n_columns} columns "
+                f"need {needed} or none {rule}: two answers could give these rows away by subtraction. {AS_OF}."
             )
 
 

@@ -1,6 +1,6 @@
 """Information: what each feature tells of each label, and how far apart features are, in bins, within one site."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log2
 from typing import ClassVar
@@ -15,6 +15,7 @@ from fedsieve.messages.base import (
     Known,
     Reply,
     SiteView,
+    View,
     check_all_columns,
     finite_rule,
     names_rule,
@@ -61,6 +62,13 @@ class AskInformation(ScaledRequest):
     labels: tuple[str, ...]
     scaling: Scaling
     n_bins: int
+
+    def views(self) -> Mapping[str, View]:
+        """In bins: a row that has one to itself is told from all others."""
+        if self.scaling.low is None or self.scaling.high is None:
+            return {}
+        ends = zip(self.columns.features, self.scaling.low, self.scaling.high, strict=True)
+        return {name: (float(low), float(high), self.n_bins) for name, low, high in ends}
 
     def answer(self, table: Table) -> Information:
         """Counts batch by batch, entropies from all of them."""

@@ -3,6 +3,7 @@
 from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back
 from fedsieve.privacy.policy import LIBRARY, SITE, Pins, Policy, SiteRules, preset, what_leaves, why_forbidden
 from fedsieve.privacy.story import Story
+from fedsieve.privacy.views import Views, with_views
 
 __all__ = [
     "LIBRARY",
@@ -13,8 +14,10 @@ __all__ = [
     "Policy",
     "SiteRules",
     "Story",
+    "Views",
     "held_back",
     "preset",
     "what_leaves",
     "why_forbidden",
+    "with_views",
 ]

@@ -2,7 +2,8 @@
 
 A 0/1 column that one row has makes its line of any matrix of products that row; a code, a count and the difference of
 two columns do the same. So at least `min_cell` rows must differ from a column's most frequent value, and from any other
-column that it is a multiple of otherwise.
+column that it is a multiple of otherwise; and no bin, and no change of ranges from run to run, may tell of fewer. The
+same holds among rows that are new since an earlier answer, which subtraction tells from all others.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +13,15 @@ from typing import TypeAlias
 import numpy as np
 
 from fedsieve import kernels
-from fedsieve.arrays import Float, Rows
-from fedsieve.tables import Table, dense
+from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.privacy.views import Views, in_bins, tells_few_apart
+from fedsieve.tables import ArrayTable, Table, dense
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
 FEW_ROWS = "its values differ from the most frequent one in {n} row{s} only"
+FEW_APART = "its bins, or its ranges of several runs, tell a few rows from all others"
+FEW_NEW = "it would tell of a few of the rows that are new since an earlier answer"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
@@ -56,40 +60,64 @@ class GuardedTable(Table):
         return _replaced(values, self.held.replaced[name])
 
 
-def held_back(table: Table, nominal: Sequence[str], min_cell: int, ranges: ColumnRanges | None = None) -> HeldBack:
+def held_back(
+    table: Table,
+    nominal: Sequence[str],
+    min_cell: int,
+    ranges: ColumnRanges | None = None,
+    views: Views | None = None,
+    new: Sequence[Bool] = (),
+) -> HeldBack:
     """What to hold back of a table, so that no column and no difference of two tells of fewer than `min_cell` rows.
 
-    `ranges` are those that a request clips columns to: what lies beyond counts as the nearest end.
+    `ranges` are those that a request clips columns to: what lies beyond counts as the nearest end. `views` are all that
+    were had of columns so far, that of the request last. `new` are the rows that are none of an earlier answer's, for
+    each of these.
     """
     if min_cell <= 1 or table.n_rows == 0:
         return HeldBack()
     X = dense(table.whole(table.names)).copy()
+    place_of = {name: place for place, name in enumerate(table.names)}
+    seen = {name: some for name, some in (views or {}).items() if name in place_of}
+    apart = {name for name, some in seen.items() if tells_few_apart(X[:, place_of[name]], some, min_cell)}
+    binned = {name: some[-1] for name, some in seen.items() if some[-1][2]}
     for name, (low, high) in (ranges or {}).items():
-        if name in table.names and low <= high:
-            place = table.names.index(name)
+        if name in place_of and low <= high:
+            place = place_of[name]
             X[:, place] = np.clip(X[:, place], low, high)
+    among_new = [held_back(ArrayTable(table.names, X[rows]), nominal, min_cell) for rows in new]
     constant: dict[str, float] = {}
     replaced: dict[str, dict[str, float]] = {}
     reasons: dict[str, str] = {}
+    usually: dict[str, float] = {}
     coded = set(nominal)
     for place, name in enumerate(table.names):
         values, counts = np.unique(X[:, place][~np.isnan(X[:, place])], return_counts=True)
         if not len(values):
             continue
-        usual = float(values[np.argmax(counts)])
+        usual = usually[name] = float(values[np.argmax(counts)])
         n_others = int(counts.sum() - counts.max())
         if 0 < n_others < min_cell:
             constant[name] = usual
             reasons[name] = FEW_ROWS.format(n=n_others, s="s" * (n_others > 1))
+        elif name in apart:
+            constant[name] = usual
+            reasons[name] = FEW_APART
         elif name in coded and np.any(rare := counts < min_cell):
             replaced[name] = {repr(float(code)): usual for code in values[rare]}
             reasons[name] = RARE_CODES.format(s="s" * (int(rare.sum()) > 1), least=min_cell)
             X[:, place] = _replaced(X[:, place], replaced[name])
-    for name, other in _copies(X, table.names, coded, constant, min_cell):
+        if name in binned and not np.isnan(X[:, place]).any():
+            X[:, place] = in_bins(X[:, place], *binned[name])
+    for name, other in _copies(X, table.names, coded | set(binned), constant, min_cell):
         if name not in constant and other not in constant:
-            values, counts = np.unique(X[:, table.names.index(name)], return_counts=True)
-            constant[name] = float(values[np.argmax(counts)])
+            constant[name] = usually[name]
             reasons[name] = NEAR_COPY.format(other=other)
+    for part in among_new:
+        for name in (*part.constant, *part.replaced):
+            if name not in constant:
+                constant[name] = usually[name]
+                reasons[name] = FEW_NEW
     return HeldBack(constant, replaced, reasons)
 
 

@@ -33,7 +33,7 @@ class Policy:
     min_cohort: int = 3  # sites that take part in a run at least
     max_runs_per_day: int = 24
     max_runs: int = 240  # in all, since the ledger began
-    min_difference_rows: int = 5  # by which a table must differ from the last one answered for, or not at all
+    min_difference_rows: int = 5  # by which a table must differ from each one answered for, or not at all
     allow_exact_ranges: bool = False  # smallest and largest values
     allow_matrices: bool = False  # SSFMLFS's wire form "matrices", as good as the rows themselves
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
@@ -96,11 +96,13 @@ class SiteRules:
             )
         return story.told_on(request, digest, cohort, self.terms, lasting)
 
-    def check_site(self, request: Request, table: Table | None, seen: Table | None, memory: Memory) -> None:
+    def check_site(
+        self, request: Request, table: Table | None, seen: Table | None, memory: Memory, n_changed: int = 0
+    ) -> None:
         """Raise `ProtocolError` where the answer would tell too much of this site's rows."""
         terms = self._of(request)
         assert terms is not None
-        terms.check_site(request, SiteView(table, seen, memory, self.policy.rows_per_column))
+        terms.check_site(request, SiteView(table, seen, memory, self.policy.rows_per_column, n_changed))
 
     def lasting_pins(self, request: Request) -> Pins:
         """What later runs under the same agreement must not change."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
-from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, held_back
+from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, Views, held_back, with_views
 from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
@@ -92,6 +92,15 @@ class SiteState(Protocol):
     def keep_lasting(self, pins: Pins) -> None:
         """Add to it."""
 
+    def views(self) -> Views:
+        """How columns were seen by all requests so far."""
+
+    def keep_views(self, views: Views) -> None:
+        """Remember these instead."""
+
+    def n_changed(self) -> int:
+        """By how many rows the table differs from the nearest that was answered for; 0: from none."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
 
@@ -104,6 +113,7 @@ class TransientState:
         self._stories: dict[str, Story] = {}
         self._answers: dict[tuple[str, str], bytes] = {}
         self._lasting: dict[str, str] = {}
+        self._views: Views = {}
 
     def memory(self, run: str) -> Memory:
         """Made when first asked for."""
@@ -132,6 +142,18 @@ class TransientState:
     def keep_lasting(self, pins: Pins) -> None:
         """Held on to."""
         self._lasting |= pins
+
+    def views(self) -> Views:
+        """What was kept."""
+        return self._views
+
+    def keep_views(self, views: Views) -> None:
+        """Held on to."""
+        self._views = views
+
+    def n_changed(self) -> int:
+        """In a process rows stay the same."""
+        return 0
 
     def admit(self, run: str) -> None:
         """A process counts no runs."""
@@ -169,10 +191,11 @@ class Endpoint:
         def seen(request: Request | None) -> Table:
             if not policy.min_cell:
                 return table
-            ranges = {} if request is None else dict(request.clips())
-            return known.setdefault(
-                repr(ranges), GuardedTable(table, held_back(table, method.nominal, policy.min_cell, ranges))
-            )
+            asked = () if request is None else (request.clips(), with_views(state.views(), request.views()))
+            what = repr(asked)
+            if what not in known:
+                known[what] = GuardedTable(table, held_back(table, method.nominal, policy.min_cell, *asked))
+            return known[what]
 
         def respond(request: Request, run: str) -> Reply:
             return Client(seen(request), state.memory(run)).answer(request)
@@ -239,9 +262,12 @@ class Endpoint:
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))
-        rules.check_site(request, table, seen, state.memory(letter.run))
+        rules.check_site(request, table, seen, state.memory(letter.run), state.n_changed())
         state.admit(letter.run)
         state.keep_lasting(rules.lasting_pins(request))
+        if isinstance(seen, GuardedTable):  # of what is held back nothing is seen
+            shown = {name: view for name, view in request.views().items() if name not in seen.held.constant}
+            state.keep_views(with_views(state.views(), shown))
         state.keep_story(letter.run, told)
 
     def _reply(self, letter: Letter, request: Request, rules: SiteRules) -> Reply:

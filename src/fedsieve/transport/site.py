@@ -15,7 +15,7 @@ from fedsieve.deployment.admission import check_own_place
 from fedsieve.deployment.agreement import NAME
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
-from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.ledger import Changes, Ledger
 from fedsieve.deployment.logs import site_log
 from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
@@ -23,7 +23,7 @@ from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory, Refusal, Reply, Request
-from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story
+from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story, Views, with_views
 from fedsieve.protocol import SERVER, Client
 from fedsieve.reading import read_array
 from fedsieve.selection_file import write_selection_json
@@ -116,9 +116,11 @@ class JoinedSite:
 
     def _seen(self, request: Request | None) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
-        ranges = {} if request is None else dict(request.clips())
         min_cell = self._policy_in_force().min_cell
-        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, ranges))
+        if request is None:
+            return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, new=self._state.changes().new))
+        views, new = with_views(self._state.views(), request.views()), self._state.changes().new
+        return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, request.clips(), views, new))
 
     @cached_property
     def _rows(self) -> Table:
@@ -208,6 +210,28 @@ class FolderState:
     def keep_lasting(self, pins: Pins) -> None:
         """Of the present agreement."""
         self._ledger.keep_lasting(self._folder.agreement().fingerprint, pins)
+
+    def views(self) -> Views:
+        """From the ledger."""
+        return self._ledger.views()
+
+    def keep_views(self, views: Views) -> None:
+        """In the ledger."""
+        self._ledger.keep_views(views)
+
+    def n_changed(self) -> int:
+        """From the ledger."""
+        return self.changes().least
+
+    def changes(self) -> Changes:
+        """How the site's rows differ from all that it has answered for, where its policy minds."""
+        if not self._has_rows or self._policy().min_difference_rows <= 1:
+            return Changes()
+        return self._changes
+
+    @cached_property
+    def _changes(self) -> Changes:
+        return self._ledger.changes(self._folder.rows())
 
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""

@@ -31,7 +31,9 @@ def rows_to_answer_for(
 
 def tell_what_is_held_back(site: SiteFolder) -> None:
     """Say which columns are answered as if they were constant, and why; nobody else is told."""
-    held = site.held_back(site.rows(), read_policy(site).min_cell)
+    rows, policy = site.rows(), read_policy(site)
+    new = Ledger(site.ledger).changes(rows).new if policy.min_difference_rows > 1 else ()
+    held = site.held_back(rows, policy.min_cell, new=new)
     if held.reasons:
         warn(f"{len(held.reasons)} columns are held back (min_cell in policy.toml); the server is not told which:")
     for name, reason in list(held.reasons.items())[:MOST_SHOWN]:
