@@ -131,14 +131,17 @@ def test_many_rows_more_in_between_do_not_help(site):
         site.join(with_more(19))
 
 
-def test_five_rows_more_twice_are_refused_where_second_moments_would_give_them(site):
-    """Subtraction makes an answer about the new rows, which must be as many as any table's."""
+def test_five_rows_more_twice_are_refused_where_second_moments_would_give_them(site, capsys):
+    """Subtraction makes an answer about the new rows, which must be as many as any table's; `join` says so before."""
     site.join(ROWS)
-    for n_rows in (5, 10):
+    for n_rows, n_columns in ((5, 1), (10, 3)):
         too_few = rf"before in {n_rows}; covariances of 6 columns need 18 or none \(rows_per_column = 3\).*--as-of"
         with pytest.raises(ProtocolError, match=too_few):
             site.join(with_more(n_rows))
+        warned = " ".join(capsys.readouterr().err.split())
+        assert f"a request that compares more than {n_columns} columns will be refused" in warned
     assert site.join(with_more(20)).n_rows == 100
+    assert "will be refused" not in capsys.readouterr().err
 
 
 def words(n_rows, lone=None):

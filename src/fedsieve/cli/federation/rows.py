@@ -7,6 +7,7 @@ from fedsieve.deployment.folders import HELD_BACK, SiteFolder
 from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.errors import ProtocolError
+from fedsieve.messages.base import AS_OF
 from fedsieve.privacy import Policy
 from fedsieve.tables import ArrayTable
 
@@ -26,6 +27,12 @@ def rows_to_answer_for(
     reason = ledger.why_too_alike(table, ledger.hashes(table), policy)
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")
+    changed = ledger.changes(table).least if policy.min_difference_rows > 1 else 0
+    if 0 < changed < policy.rows_per_column * len(table.names):
+        warn(
+            f"these rows differ from some answered for before in {changed}; a request that compares more than "
+            f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {AS_OF}."
+        )
     return X, Y
 
 
