@@ -70,7 +70,8 @@ def test_zero_is_no_limit(ledger):
 
 def test_an_entry_says_which_run_when_and_under_which_agreement(ledger):
     admit(ledger)
-    assert ledger.runs() == [{"run": "run", "time": NOON, "agreement": AGREEMENT}]
+    (entry,) = ledger.runs()
+    assert entry == {"run": "run", "time": NOON, "agreement": AGREEMENT, "rows": entry["rows"]}
     assert ledger.runs_since(NOON) == {"run"}
     assert ledger.runs_since(NOON + 1) == set()
 
@@ -116,6 +117,18 @@ def test_the_order_of_rows_and_columns_does_not_matter(ledger):
 def test_a_row_twice_is_two_rows(ledger):
     admit(ledger)
     assert "in 1; its policy" in why_not(ledger, np.vstack([ROWS, ROWS[:1]]), run="two")
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 5, 60])
+def test_a_run_is_about_one_table(ledger, n_rows):
+    """However much the rows differ, and whatever was answered for in between."""
+    admit(ledger)
+    admit(ledger, ROWS[::-1])
+    more = np.vstack([ROWS, np.ones((n_rows, 2))])
+    assert why_not(ledger, more).startswith("its rows are not those that the run began with")
+    admit(ledger, np.vstack([ROWS, np.ones((60, 2))]), run="two")
+    admit(ledger)
+    assert [entry["run"] for entry in ledger.runs()] == ["run", "two"]
 
 
 def test_it_is_the_last_answered_table_that_counts_not_the_last_refused_one(ledger):

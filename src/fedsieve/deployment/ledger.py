@@ -27,6 +27,9 @@ from fedsieve.tables import Table, dense
 DAY = 86_400  # seconds
 HASH_BYTES = 16
 DAMAGED = "Restore it from a backup; without it this site would answer again what it has answered."
+OTHER_ROWS = (
+    "its rows are not those that the run began with: two answers would give the difference away. Start a new run."
+)
 AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
 
 
@@ -37,12 +40,19 @@ class Ledger:
     path: Path
 
     def admit(self, run: str, agreement: str, policy: Policy, rows: Table | None, now: float | None = None) -> None:
-        """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little."""
+        """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little.
+
+        One run is about one table: asked again for a run that is entered, it raises where the rows are others.
+        """
         now = time.time() if now is None else now
         make_private(self.path)
         with held_file(self.path / "lock"):
-            runs = self.runs()
-            if any(entry["run"] == run for entry in runs):
+            runs, hashes = self.runs(), None if rows is None else self.hashes(rows)
+            digest = "" if hashes is None else hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+            entered = next((entry for entry in runs if entry["run"] == run), None)
+            if entered is not None:
+                if entered.get("rows") != digest:
+                    raise ProtocolError(OTHER_ROWS)
                 return
             recent = sum(entry["time"] > now - DAY for entry in runs)
             if policy.max_runs_per_day and recent >= policy.max_runs_per_day:
@@ -55,17 +65,16 @@ class Ledger:
                     f"has answered {len(runs)} runs; its policy allows {policy.max_runs} in all (max_runs). "
                     "Raise it in policy.toml."
                 )
-            if rows is not None:
-                hashes = self.hashes(rows)
+            if rows is not None and hashes is not None:
                 reason = self.why_too_alike(rows, hashes, policy)
                 if reason:
                     raise ProtocolError(reason)
                 self._keep_rows(rows, hashes)
-            entry = {"run": run, "time": now, "agreement": agreement}
+            entry = {"run": run, "time": now, "agreement": agreement, "rows": digest}
             write_json(self.path / "runs.json", {"runs": [*runs, entry]}, mode=PRIVATE)
 
     def runs(self) -> list[dict[str, Any]]:
-        """The runs that were answered, the oldest first: `run`, `time`, `agreement`."""
+        """The runs that were answered, oldest first: `run`, `time`, `agreement`, and a digest of its `rows`."""
         file = self.path / "runs.json"
         runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
         return runs

@@ -93,7 +93,7 @@ class SiteState(Protocol):
         """Add to it."""
 
     def admit(self, run: str) -> None:
-        """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
+        """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
 
 
 class TransientState:
@@ -170,9 +170,10 @@ class Endpoint:
             if not policy.min_cell:
                 return table
             ranges = {} if request is None else dict(request.clips())
-            return known.setdefault(
-                repr(ranges), GuardedTable(table, held_back(table, method.nominal, policy.min_cell, ranges))
-            )
+            what = repr(ranges)
+            if what not in known:
+                known[what] = GuardedTable(table, held_back(table, method.nominal, policy.min_cell, ranges))
+            return known[what]
 
         def respond(request: Request, run: str) -> Reply:
             return Client(seen(request), state.memory(run)).answer(request)
@@ -235,7 +236,8 @@ class Endpoint:
         """Check that the request goes on with the run's story, and pin what it tells, before anything is computed."""
         state = self._state
         story = state.story(letter.run)
-        if story.holds(digest):  # asked before, and interrupted
+        if story.holds(digest):  # asked before, and interrupted: rows and consent may have changed since
+            state.admit(letter.run)
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))
