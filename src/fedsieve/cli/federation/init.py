@@ -64,8 +64,8 @@ def init(
     names = split_names(sites)
     if len(names) < min_clients:
         raise ParameterError(
-            f"--sites names {len(names)} sites; a federation needs {min_clients} or more (--min-clients). Sites answer in "
-            f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
+            f"--sites names {len(names)} sites; a federation needs {min_clients} or more (--min-clients). Sites answer "
+            f"in runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
     features, label_names = _columns(schema, labels)
     parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
