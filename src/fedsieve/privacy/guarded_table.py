@@ -2,7 +2,8 @@
 
 A 0/1 column that one row has makes its line of any matrix of products that row; a code, a count and the difference of
 two columns do the same. So at least `min_cell` rows must differ from a column's most frequent value, and from any other
-column that it is a multiple of otherwise.
+column that it is a multiple of otherwise. What is missing tells rows apart as well: so many rows must miss a value, and
+so many have one, or none seems to be missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,16 +19,19 @@ from fedsieve.tables import Table, dense
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
 FEW_ROWS = "its values differ from the most frequent one in {n} row{s} only"
+FEW_MISSING = "missing in {n} row{s} only: answered as a usual value"
+FEW_PRESENT = "not missing in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
 @dataclass(frozen=True)
 class HeldBack:
-    """Columns answered as constant, nominal columns with codes that are replaced, and why: for the site alone."""
+    """Columns answered as constant, codes that are replaced, missing values filled in, and why: for the site alone."""
 
     constant: Mapping[str, float] = field(default_factory=dict)  # name -> the value that all rows seem to have
     replaced: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # name -> code as text -> code instead
+    filled: Mapping[str, float] = field(default_factory=dict)  # name -> the value instead of missing ones
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -41,7 +45,7 @@ class GuardedTable(Table):
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """Rows with the values replaced; sparse rows stay sparse where nothing is."""
         rows = self.rows.read(columns, start, stop)
-        changed = {*self.held.constant, *self.held.replaced}
+        changed = {*self.held.constant, *self.held.replaced, *self.held.filled}
         touched = [place for place, name in enumerate(columns) if name in changed]
         if not touched:
             return rows
@@ -52,8 +56,9 @@ class GuardedTable(Table):
 
     def _shown(self, name: str, values: Float) -> Float:
         if name in self.held.constant:
-            return np.where(np.isnan(values), np.nan, self.held.constant[name])
-        return _replaced(values, self.held.replaced[name])
+            values = np.where(np.isnan(values), np.nan, self.held.constant[name])
+        values = _replaced(values, self.held.replaced.get(name, {}))
+        return np.where(np.isnan(values), self.held.filled.get(name, np.nan), values)
 
 
 def held_back(table: Table, nominal: Sequence[str], min_cell: int, ranges: ColumnRanges | None = None) -> HeldBack:
@@ -70,27 +75,46 @@ def held_back(table: Table, nominal: Sequence[str], min_cell: int, ranges: Colum
             X[:, place] = np.clip(X[:, place], low, high)
     constant: dict[str, float] = {}
     replaced: dict[str, dict[str, float]] = {}
+    filled: dict[str, float] = {}
     reasons: dict[str, str] = {}
     coded = set(nominal)
     for place, name in enumerate(table.names):
-        values, counts = np.unique(X[:, place][~np.isnan(X[:, place])], return_counts=True)
-        if not len(values):
+        present = X[~np.isnan(X[:, place]), place]
+        if not len(present):
             continue
+        n_present, n_missing = len(present), table.n_rows - len(present)
+        values, counts = np.unique(present, return_counts=True)
         usual = float(values[np.argmax(counts)])
         n_others = int(counts.sum() - counts.max())
+        if n_missing and n_present < min_cell:
+            constant[name] = filled[name] = usual
+            reasons[name] = _reason(FEW_PRESENT, n_present)
+            continue
+        if 0 < n_missing < min_cell:
+            middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # one that occurs
+            filled[name] = usual if name in coded else middle
+            reasons[name] = _reason(FEW_MISSING, n_missing)
+            X[:, place] = np.where(np.isnan(X[:, place]), filled[name], X[:, place])
         if 0 < n_others < min_cell:
             constant[name] = usual
-            reasons[name] = FEW_ROWS.format(n=n_others, s="s" * (n_others > 1))
+            reasons[name] = _reason(FEW_ROWS, n_others)
         elif name in coded and np.any(rare := counts < min_cell):
             replaced[name] = {repr(float(code)): usual for code in values[rare]}
             reasons[name] = RARE_CODES.format(s="s" * (int(rare.sum()) > 1), least=min_cell)
             X[:, place] = _replaced(X[:, place], replaced[name])
+    hidden: set[str] = set()
     for name, other in _copies(X, table.names, coded, constant, min_cell):
-        if name not in constant and other not in constant:
-            values, counts = np.unique(X[:, table.names.index(name)], return_counts=True)
-            constant[name] = float(values[np.argmax(counts)])
+        if name not in hidden and other not in hidden:
+            hidden.add(name)
+            column = X[:, table.names.index(name)]
+            values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+            filled[name] = constant.setdefault(name, float(values[np.argmax(counts)]))
             reasons[name] = NEAR_COPY.format(other=other)
-    return HeldBack(constant, replaced, reasons)
+    return HeldBack(constant, replaced, filled, reasons)
+
+
+def _reason(words: str, n: int) -> str:
+    return words.format(n=n, s="s" * (n > 1))
 
 
 def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
@@ -102,12 +126,18 @@ def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
 def _copies(
     X: Float, names: Sequence[str], coded: set[str], constant: Mapping[str, float], min_cell: int
 ) -> list[tuple[str, str]]:
-    """Near copies, each with the column before it that it is a copy of; every code is a 0/1 column of its own."""
+    """Near copies, each with the column before it that it is a copy of.
+
+    Every code is a 0/1 column of its own, and so is which values are missing.
+    """
     columns, owner = [], []
     for name, column in zip(names, X.T, strict=True):
-        if name in constant or np.isnan(column).any():
-            continue
-        parts = [(column == code).astype(np.float64) for code in np.unique(column)] if name in coded else [column]
+        missing, parts = np.isnan(column), []
+        if name not in constant:
+            codes = np.unique(column[~missing]) if name in coded else ()
+            parts = [np.where(missing, np.nan, column == code) for code in codes] if name in coded else [column]
+        if missing.any():
+            parts.append(missing.astype(np.float64))
         columns += parts
         owner += [name] * len(parts)
     if not columns:
