@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.checks import is_number
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import held_file, write_atomically
 from fedsieve.privacy import Pins, Policy, Story
-from fedsieve.reading import read_json
+from fedsieve.reading import parse_json, read_json
 from fedsieve.tables import Table, dense
 
 DAY = 86_400  # seconds
-HASH_BYTES = 16
+HASH_BYTES, KEY_BYTES = 16, 32
 DAMAGED = "Restore it from a backup; without it this site would answer again what it has answered."
 OTHER_ROWS = (
     "its rows are not those that the run began with: two answers would give the difference away. Start a new run."
@@ -77,6 +78,9 @@ class Ledger:
         """The runs that were answered, oldest first: `run`, `time`, `agreement`, and a digest of its `rows`."""
         file = self.path / "runs.json"
         runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
+        for entry in runs:
+            if not isinstance(entry, dict) or type(entry.get("run")) is not str or not is_number(entry.get("time")):
+                raise _damaged(file)
         return runs
 
     def runs_since(self, start: float) -> set[str]:
@@ -134,7 +138,12 @@ class Ledger:
     def story(self, run: str) -> Story:
         """What was asked in a run."""
         file = self._story_file(run)
-        return Story.of(_read(file, {"cohort": list, "asked": list, "pins": dict})) if file.is_file() else Story()
+        if not file.is_file():
+            return Story()
+        try:
+            return Story.of(_read(file, {"cohort": list, "asked": list, "pins": dict}))
+        except (TypeError, ValueError):  # not pairs of kind and digest
+            raise _damaged(file) from None
 
     def keep_story(self, run: str, story: Story) -> None:
         """Remember it."""
@@ -162,9 +171,14 @@ class Ledger:
     def _key(self) -> bytes:
         file = self.path / "rows.key"
         if not file.is_file():
+            if (self.path / "rows.last").is_file():  # hashes by another key would make all rows new ones
+                raise _damaged(file)
             make_private(self.path)
-            write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(32)), mode=PRIVATE)
-        return file.read_bytes()
+            write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(KEY_BYTES)), mode=PRIVATE)
+        key = file.read_bytes()
+        if len(key) != KEY_BYTES:
+            raise _damaged(file)
+        return key
 
     def _keep_rows(self, rows: Table, hashes: list[bytes]) -> None:
         content = json.dumps({"columns": _columns_of(rows)}).encode() + b"\n" + b"".join(hashes)
@@ -174,17 +188,26 @@ class Ledger:
         file = self.path / "rows.last"
         if not file.is_file():
             return None
-        head, _, body = file.read_bytes().partition(b"\n")
-        parts = (body[start : start + HASH_BYTES] for start in range(0, len(body), HASH_BYTES))
-        return str(json.loads(head)["columns"]), Counter(parts)
+        head, end, body = file.read_bytes().partition(b"\n")
+        try:
+            columns: str = parse_json(head, {"columns": str})["columns"]
+        except DataError:
+            raise _damaged(file) from None
+        if not end or len(body) % HASH_BYTES:
+            raise _damaged(file)
+        return columns, Counter(body[start : start + HASH_BYTES] for start in range(0, len(body), HASH_BYTES))
 
 
 def _read(file: Path, parts: dict[str, type]) -> Any:
     """The object in a file of the ledger; damage is no reason to forget."""
     content = read_json(file, way_out=DAMAGED)
     if not isinstance(content, dict) or not all(isinstance(content.get(key), kind) for key, kind in parts.items()):
-        raise DataError(f"{file}: is no part of a ledger. {DAMAGED}")
+        raise _damaged(file)
     return content
+
+
+def _damaged(file: Path) -> DataError:
+    return DataError(f"{file}: is gone, cut or damaged, and no part of a ledger. {DAMAGED}")
 
 
 def _columns_of(rows: Table) -> str:
