@@ -3,6 +3,7 @@
 import logging
 import re
 
+import numpy as np
 import pytest
 
 from fedsieve.deployment import membership
@@ -11,7 +12,8 @@ from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import new_run
 from fedsieve.errors import DataError
-from fedsieve.privacy import Story
+from fedsieve.privacy import SITE, Story
+from fedsieve.tables import ArrayTable
 from fedsieve.transport.site import FolderState
 from policies import LENIENT
 
@@ -85,6 +87,28 @@ def test_what_was_asked_before_is_not_forgotten_because_its_file_is_damaged(fold
     pins.write_text(damage)
     with pytest.raises(DataError, match=r"pins-.*\.json: "):
         state.lasting()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("rows.key", b""),  # hashes without a key could be tried out
+        ("rows.key", bytes(31)),
+        ("rows.key", None),
+        ("runs.json", b'{"runs": [7]}'),
+        ("runs.json", b'{"runs": [{"run": "r"}]}'),
+        ("stories/run.json", b'{"cohort": [], "asked": ["AskRanges"], "pins": {}}'),
+    ],
+)
+def test_nothing_of_a_ledger_is_forgotten_because_it_is_damaged(tmp_path, name, damage):
+    ledger, rows = Ledger(tmp_path / "ledger"), ArrayTable(FEATURES, np.eye(2))
+    ledger.admit("run", "f00d", SITE, rows)
+    ledger.keep_story("run", Story(("north",), (("AskRanges", "digest"),), {}))
+    (ledger.path / name).unlink()
+    if damage is not None:
+        (ledger.path / name).write_bytes(damage)
+    with pytest.raises(DataError, match=rf"{name}: is gone, cut or damaged.* Restore it from a backup"):
+        ledger.as_before(rows), ledger.runs_since(0), ledger.story("run")
 
 
 @pytest.mark.parametrize("damage", [*DAMAGE.values(), '{"file": "elsewhere.log", "level": "shout"}'])

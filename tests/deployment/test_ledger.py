@@ -70,7 +70,8 @@ def test_zero_is_no_limit(ledger):
 
 def test_an_entry_says_which_run_when_and_under_which_agreement(ledger):
     admit(ledger)
-    assert ledger.runs() == [{"run": "run", "time": NOON, "agreement": AGREEMENT}]
+    (entry,) = ledger.runs()
+    assert entry == {"run": "run", "time": NOON, "agreement": AGREEMENT, "rows": entry["rows"]}
     assert ledger.runs_since(NOON) == {"run"}
     assert ledger.runs_since(NOON + 1) == set()
 
@@ -118,6 +119,18 @@ def test_a_row_twice_is_two_rows(ledger):
     assert "in 1; its policy" in why_not(ledger, np.vstack([ROWS, ROWS[:1]]), run="two")
 
 
+@pytest.mark.parametrize("n_rows", [1, 4, 5, 60])
+def test_a_run_is_about_one_table(ledger, n_rows):
+    """However much the rows differ, and whatever was answered for in between."""
+    admit(ledger)
+    admit(ledger, ROWS[::-1])
+    more = np.vstack([ROWS, np.ones((n_rows, 2))])
+    assert why_not(ledger, more).startswith("its rows are not those that the run began with")
+    admit(ledger, np.vstack([ROWS, np.ones((60, 2))]), run="two")
+    admit(ledger)
+    assert [entry["run"] for entry in ledger.runs()] == ["run", "two"]
+
+
 def test_tables_answered_for_count_not_refused_ones(ledger):
     admit(ledger)
     for n_rows in (1, 2, 3, 4):  # step by step does not help
@@ -153,7 +166,7 @@ def test_a_damaged_file_of_rows_is_no_reason_to_forget(ledger, content):
     admit(ledger)
     (file,) = ledger.path.glob("*.rows")
     file.write_bytes(content)
-    with pytest.raises(DataError, match=r"is no part of a ledger\. Restore it from a backup"):
+    with pytest.raises(DataError, match=r"damaged, and no part of a ledger\. Restore it from a backup"):
         admit(ledger, run="two")
 
 

@@ -1,5 +1,8 @@
 """Adding, renewing and removing a site changes exactly that site."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from fedsieve.deployment import keys, membership
@@ -18,7 +21,8 @@ def folder(tmp_path):
 
 
 def snapshot(folder):
-    return {path.relative_to(folder.path): path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    files = (path for path in folder.path.rglob("*") if path.is_file() and path.suffix != ".lock")
+    return {path.relative_to(folder.path): path.read_bytes() for path in files}
 
 
 def changed(before, after):
@@ -186,3 +190,18 @@ def test_handing_over_again_brings_the_present_agreement_and_keeps_the_keys(fold
     assert changed(before, snapshot(folder)) == {AGREEMENT, f"sites/north/{AGREEMENT}", "sites/north.tar"}
     assert folder.site("north").agreement().fingerprint == folder.agreement().fingerprint
     assert folder.site("south").agreement().fingerprint != folder.agreement().fingerprint
+
+
+def test_two_changes_at_once_are_both_made(folder, monkeypatch):
+    replaced = membership.replace_members
+
+    def slowly(text, members):
+        time.sleep(0.3)
+        return replaced(text, members)
+
+    monkeypatch.setattr(membership, "replace_members", slowly)
+    new = {name: keys.public_text(keys.new_key().public_key()) for name in ("east", "west")}
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda name: membership.change_members(folder, {name: new[name]}), new))
+    assert {**new, **folder.agreement().members} == folder.agreement().members
+    assert {path.name for path in folder.sites.glob("*.tar")} == {f"{name}.tar" for name in (*SITES, *new)}

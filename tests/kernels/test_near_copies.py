@@ -51,6 +51,22 @@ def test_they_are_those_of_the_slow_twin(columns):
 
 
 @pytest.mark.parametrize("n_off", range(7))
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_rows_in_which_one_of_the_two_is_missing_do_not_count(n_off, share):
+    rng = np.random.default_rng(n_off)
+    x = rng.normal(size=200)
+    copy = 3 - 2 * x
+    copy[10 : 10 + n_off] += 1
+    gaps = rng.random((2, 200)) < share
+    gaps[:, 10:20] = False
+    columns = np.where(gaps[0], np.nan, x), np.where(gaps[1], np.nan, copy)
+    expected = near_copies([column.tolist() for column in columns], MOST) if n_off < 3 else None
+    assert found(*columns) == ([(0, 1)] if 1 <= n_off <= MOST else [])
+    assert expected in (None, found(*columns))
+    assert found(np.full(200, np.nan), *columns) == [(p + 1, q + 1) for p, q in found(*columns)]
+
+
+@pytest.mark.parametrize("n_off", range(7))
 @pytest.mark.parametrize(("start", "slope"), [(0, 1), (5, -2), (1e3, 0.1)])
 def test_one_to_four_rows_off_make_a_near_copy_and_none_or_more_do_not(n_off, start, slope):
     x = np.random.default_rng(0).normal(size=60)

@@ -153,6 +153,64 @@ def test_missing_values_stay_missing_and_count_as_no_value():
     assert not seen[: N - 10, 0].any()
 
 
+def gaps(values, *rows):
+    return np.where(np.isin(np.arange(N), rows), np.nan, values)
+
+
+@pytest.mark.parametrize("n_missing", range(8))
+def test_what_a_few_rows_miss_is_filled_in_and_what_more_miss_stays_missing(n_missing):
+    x = RNG.permutation(N).astype(float)
+    codes = np.repeat([0.0, 1.0, 2.0], [10, 20, 30])
+    rows = range(0, 2 * n_missing, 2)
+    held, seen = shown(table(x=gaps(x, *rows), color=gaps(codes, *(59 - row for row in rows))), nominal=("color",))
+    few = 0 < n_missing < 5
+    assert np.isnan(seen).sum() == (0 if few else 2 * n_missing)
+    assert held.constant == {}
+    if few:
+        assert held.filled["color"] == 2.0
+        assert abs(held.filled["x"] - N / 2) < 5
+        said = f"missing in {n_missing} row{'s' * (n_missing > 1)} only: answered as a usual value"
+        assert set(held.reasons.values()) == {said}
+    else:
+        assert (held.filled, held.reasons) == ({}, {})
+
+
+@pytest.mark.parametrize("n_present", range(1, 8))
+def test_a_column_that_a_few_rows_have_is_shown_as_a_constant_without_gaps(n_present):
+    held, seen = shown(table(x=gaps(column(20), *range(n_present, N)), noise=RNG.normal(size=N)))
+    assert np.isnan(seen[:, 0]).any() == (n_present >= 5)
+    if n_present < 5:
+        assert np.ptp(seen[:, 0]) == 0
+        assert held.reasons["x"] == f"not missing in {n_present} row{'s' * (n_present > 1)} only"
+
+
+@pytest.mark.parametrize("n_more", range(7))
+def test_no_two_columns_miss_nearly_the_same_rows(n_more):
+    for values in (RNG.normal(size=(2, N)), np.zeros((2, N))):
+        first, second = gaps(values[0], *range(10)), gaps(values[1], *range(10 + n_more))
+        held, seen = shown(table(first=first, second=second))
+        near = 0 < n_more < 5
+        assert list(held.filled) == ["second"] * near
+        assert np.isnan(seen).sum() == (10 if near else 20 + n_more)
+
+
+def test_a_column_that_tells_what_another_misses_is_held_back():
+    bits, x = column(20), RNG.normal(size=N)
+    x[bits == 1] = np.nan
+    bits[50] = 1
+    held, seen = shown(table(x=x, bits=bits))
+    assert list(held.constant) == ["bits"]
+    assert np.ptp(seen[:, 1]) == 0
+
+
+def test_near_copies_are_found_though_values_are_missing():
+    x = RNG.normal(size=N)
+    near = np.where(np.arange(N) < 2, x + 1, x)
+    held, seen = shown(table(x=gaps(x, *range(40, 50)), near=gaps(near, *range(40, 50))))
+    assert list(held.constant) == ["near"]
+    assert not np.isnan(seen[:, 1]).any()
+
+
 def test_a_guarded_table_is_read_in_batches_and_in_any_order_of_columns():
     original = ArrayTable(("a", "b", "c"), np.column_stack([column(1), RNG.normal(size=N), column(9)]), batch_rows=7)
     guarded = GuardedTable(original, held_back(original, (), 5))
@@ -196,8 +254,8 @@ def test_a_column_that_clipping_makes_nearly_constant_is_held_back_too():
     method = SieveMethod(names, ranges=dict.fromkeys(names, (-5.0, 5.0)))
     scaling = m.Scaling(np.full(3, -5.0), np.full(3, 5.0), "declared")
     (reply,) = answers(method, ArrayTable(names, X), [m.AskCovariances(method.columns, scaling)])
-    if isinstance(reply, m.Covariances):
-        assert_array_equal(reply.deviations()[2], np.zeros(3))
+    assert_array_equal(reply.deviations()[2], np.zeros(3))
+    assert np.all(np.diagonal(reply.deviations())[:2] > 0)
 
 
 def test_fedcmfs_labels_are_guarded_at_the_endpoint():

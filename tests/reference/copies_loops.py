@@ -1,10 +1,13 @@
 """Near copies by trying every line through two rows; the slow twin of `fedsieve.kernels.copies`."""
 
 from itertools import combinations
+from math import isnan
 
 
 def n_off(x: list[float], y: list[float]) -> int | None:
     """In how many rows at least x is not a + b y, b not 0; `None` where no two rows give such a line."""
+    both = [(one, other) for one, other in zip(x, y, strict=True) if not (isnan(one) or isnan(other))]
+    x, y = [one for one, _ in both], [other for _, other in both]
     least = None
     for i, j in combinations(range(len(x)), 2):
         if y[i] == y[j] or x[i] == x[j]:

@@ -65,7 +65,7 @@ class Commands(CommandFiles):
         "benchmark": "Run experiments from TOML files; what is recorded already is not computed\n"
         "again, so an interrupted run is simply started once more.",
         "datasets": "The five datasets of the paper, and what is in a dataset.",
-        "federation": "Run a selection with real sites over a network: init, serve, join, run, status.",
+        "federation": "Run a selection with real sites over a network: init, request, site, serve, join, run.",
     }
 
 

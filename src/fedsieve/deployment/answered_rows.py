@@ -75,10 +75,15 @@ class AnsweredRows:
         except (ValueError, TypeError, RecursionError):
             steps, start = [], -1
         if start * HASH_BYTES != len(body):
-            raise DataError(f"{self.file}: is no part of a ledger. {DAMAGED}")
+            raise damaged(self.file)
         return steps
 
 
 def n_different(more: Counter[bytes]) -> int:
     """In how many rows two tables differ, a row for another counted once."""
     return max(sum((+more).values()), sum((-more).values()))
+
+
+def damaged(file: Path) -> DataError:
+    """What to say of a part of the ledger that cannot be read."""
+    return DataError(f"{file}: is gone, cut or damaged, and no part of a ledger. {DAMAGED}")

@@ -208,9 +208,9 @@ class SiteFolder:
         what = hashlib.sha256(json.dumps([min_cell, *asked, places]).encode()).hexdigest()
         file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():
-            kept = read_json(file)
-            if kept["what"] == what:
-                return HeldBack(kept["constant"], kept["replaced"], kept["reasons"])
+            kept = read_json(file, {"what": str}, way_out=JOIN_AGAIN)
+            if kept.pop("what") == what:
+                return HeldBack(**kept)
         held = held_back(rows, self.agreement().method.nominal, min_cell, ranges, views, new)
         write_json(file, {"what": what, **asdict(held)}, mode=keys.PRIVATE)
         return held

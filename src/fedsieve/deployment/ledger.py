@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, n_different
+from fedsieve.checks import is_number
+from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, damaged, n_different
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
-from fedsieve.errors import DataError, ProtocolError
+from fedsieve.errors import ProtocolError
 from fedsieve.files import held_file, write_atomically
 from fedsieve.messages.base import AS_OF
 from fedsieve.privacy import Pins, Policy, Story, Views
@@ -27,6 +28,10 @@ from fedsieve.reading import read_json
 from fedsieve.tables import Table, dense
 
 DAY = 86_400  # seconds
+KEY_BYTES = 32
+OTHER_ROWS = (
+    "its rows are not those that the run began with: two answers would give the difference away. Start a new run."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +52,19 @@ class Ledger:
     path: Path
 
     def admit(self, run: str, agreement: str, policy: Policy, rows: Table | None, now: float | None = None) -> None:
-        """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little."""
+        """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little.
+
+        One run is about one table: asked again for a run that is entered, it raises where the rows are others.
+        """
         now = time.time() if now is None else now
         make_private(self.path)
         with held_file(self.path / "lock"):
-            runs = self.runs()
-            if any(entry["run"] == run for entry in runs):
+            runs, hashes = self.runs(), None if rows is None else self.hashes(rows)
+            digest = "" if hashes is None else hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+            entered = next((entry for entry in runs if entry["run"] == run), None)
+            if entered is not None:
+                if entered.get("rows") != digest:
+                    raise ProtocolError(OTHER_ROWS)
                 return
             recent = sum(entry["time"] > now - DAY for entry in runs)
             if policy.max_runs_per_day and recent >= policy.max_runs_per_day:
@@ -65,19 +77,21 @@ class Ledger:
                     f"has answered {len(runs)} runs; its policy allows {policy.max_runs} in all (max_runs). "
                     "Raise it in policy.toml."
                 )
-            if rows is not None:
-                hashes = self.hashes(rows)
+            if rows is not None and hashes is not None:
                 reason = self.why_too_alike(rows, hashes, policy)
                 if reason:
                     raise ProtocolError(reason)
                 self._answered(rows).add(Counter(hashes))
-            entry = {"run": run, "time": now, "agreement": agreement}
+            entry = {"run": run, "time": now, "agreement": agreement, "rows": digest}
             write_json(self.path / "runs.json", {"runs": [*runs, entry]}, mode=PRIVATE)
 
     def runs(self) -> list[dict[str, Any]]:
-        """The runs that were answered, the oldest first: `run`, `time`, `agreement`."""
+        """The runs that were answered, oldest first: `run`, `time`, `agreement`, and a digest of its `rows`."""
         file = self.path / "runs.json"
         runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
+        for entry in runs:
+            if not isinstance(entry, dict) or type(entry.get("run")) is not str or not is_number(entry.get("time")):
+                raise damaged(file)
         return runs
 
     def runs_since(self, start: float) -> set[str]:
@@ -137,7 +151,12 @@ class Ledger:
     def story(self, run: str) -> Story:
         """What was asked in a run."""
         file = self._story_file(run)
-        return Story.of(_read(file, {"cohort": list, "asked": list, "pins": dict})) if file.is_file() else Story()
+        if not file.is_file():
+            return Story()
+        try:
+            return Story.of(_read(file, {"cohort": list, "asked": list, "pins": dict}))
+        except (TypeError, ValueError):  # not pairs of kind and digest
+            raise damaged(file) from None
 
     def keep_story(self, run: str, story: Story) -> None:
         """Remember it."""
@@ -177,9 +196,14 @@ class Ledger:
     def _key(self) -> bytes:
         file = self.path / "rows.key"
         if not file.is_file():
+            if any(self.path.glob(f"*{ENDING}")):  # hashes by another key would make all rows new ones
+                raise damaged(file)
             make_private(self.path)
-            write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(32)), mode=PRIVATE)
-        return file.read_bytes()
+            write_atomically(file, lambda path: path.write_bytes(secrets.token_bytes(KEY_BYTES)), mode=PRIVATE)
+        key = file.read_bytes()
+        if len(key) != KEY_BYTES:
+            raise damaged(file)
+        return key
 
     def _answered(self, rows: Table) -> AnsweredRows:
         columns = hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()
@@ -200,5 +224,5 @@ def _read(file: Path, parts: dict[str, type]) -> Any:
     """The object in a file of the ledger; damage is no reason to forget."""
     content = read_json(file, way_out=DAMAGED)
     if not isinstance(content, dict) or not all(isinstance(content.get(key), kind) for key, kind in parts.items()):
-        raise DataError(f"{file}: is no part of a ledger. {DAMAGED}")
+        raise damaged(file)
     return content

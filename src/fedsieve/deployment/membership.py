@@ -14,7 +14,7 @@ from fedsieve.deployment.agreement import check_address, check_site_names
 from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, ServerFolder, make_private, write_json
 from fedsieve.deployment.members import replace_members
 from fedsieve.errors import DataError, ParameterError, listed
-from fedsieve.files import write_atomically
+from fedsieve.files import held_file, write_atomically
 from fedsieve.protocol import SERVER
 
 LOOPBACK = ("localhost", "127.0.0.1")
@@ -105,6 +105,17 @@ def remove_site(folder: ServerFolder, name: str) -> None:
 
 def change_members(folder: ServerFolder, changes: Mapping[str, str | None]) -> None:
     """Give sites these keys, or none (`None`: they belong no longer), and pack the new agreement for all that stay."""
+    with held_file(folder.server / "members.lock"):  # two changes at once would each undo the other
+        _write_members(folder, changes)
+        for name, key in changes.items():
+            if key is None:
+                _forget(folder, name)
+            else:
+                _forget_other_identity(folder, name, key)
+        hand_over_all(folder)
+
+
+def _write_members(folder: ServerFolder, changes: Mapping[str, str | None]) -> None:
     file = folder.path / AGREEMENT
     members = {**folder.agreement().members, **changes}
     try:
@@ -114,12 +125,6 @@ def change_members(folder: ServerFolder, changes: Mapping[str, str | None]) -> N
     except DataError as error:
         raise DataError(f"{file}: {error}") from None
     _write_agreement(folder, text)
-    for name, key in changes.items():
-        if key is None:
-            _forget(folder, name)
-        else:
-            _forget_other_identity(folder, name, key)
-    hand_over_all(folder)
 
 
 def hand_over_all(folder: ServerFolder) -> list[Path]:

@@ -5,13 +5,14 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
 
+SPARE = 8  # times as many pairs of rows where values are missing, since those of the other column may be
 CLOSE = 1e-9  # relative to the column's spread: what rounding may leave between copies
 
 
 def near_copies(X: Float, most: int) -> Int:
     """Pairs (p, q), p < q, with x_p = a + b x_q, b not 0, in all rows but 1 to `most`; (n_pairs, 2).
 
-    Exact copies are none: their difference tells nothing.
+    Exact copies are none: their difference tells nothing. Rows in which one of the two is missing (NaN) do not count.
 
     >>> x = np.arange(12.0)
     >>> near_copies(np.column_stack([x, 5 - 2 * x, np.where(x == 3, 99, x), x**2]), 4)
@@ -21,9 +22,11 @@ def near_copies(X: Float, most: int) -> Int:
     table = np.asfortranarray(X, dtype=np.float64)
     if not table.size:
         return np.empty((0, 2), dtype=np.int64)
-    anchors = np.array([_anchors(column, most + 1) for column in table.T], dtype=np.int64)
-    room = CLOSE * np.ptp(table, axis=0) + 4 * np.spacing(np.abs(table).max(axis=0))
-    return _near_pairs(table, anchors.reshape(-1, most + 1, 2), most, room)
+    n_anchors = (most + 1) * (SPARE if np.isnan(table).any() else 1)
+    anchors = np.array([_anchors(column, n_anchors) for column in table.T], dtype=np.int64)
+    low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
+    room = CLOSE * (high - low) + 4 * np.spacing(np.fmax(np.abs(low), np.abs(high)))
+    return _near_pairs(table, anchors.reshape(-1, n_anchors, 2), most, room)
 
 
 def _anchors(column: Float, n_pairs: int) -> Int:
@@ -32,12 +35,13 @@ def _anchors(column: Float, n_pairs: int) -> Int:
     Half the rows lie between the two of a pair, in order; of a value that most rows have, one of these is paired with
     each other row. Where a column is nearly constant there are fewer pairs: the last one stands for those missing.
     """
-    _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-    usual = place == np.argmax(counts)
-    if 2 * counts.max() > len(column):
-        first, second = np.flatnonzero(~usual), np.flatnonzero(usual)
+    present = np.flatnonzero(~np.isnan(column))
+    _, place, counts = np.unique(column[present], return_inverse=True, return_counts=True)
+    usual = place == np.argmax(counts) if len(present) else np.zeros(0, dtype=bool)
+    if 2 * np.count_nonzero(usual) > len(present):
+        first, second = present[~usual], present[usual]
     else:
-        order, half = np.argsort(column, kind="stable"), len(column) // 2
+        order, half = present[np.argsort(column[present], kind="stable")], len(present) // 2
         first, second = order[:half], order[half : 2 * half]
     n = min(len(first), len(second), n_pairs)
     pairs = np.stack([first[:n], second[:n]], axis=1)
@@ -57,7 +61,7 @@ def _near_pairs(X: Float, anchors: Int, most: int, room: Float) -> Int:
             for pair in range(anchors.shape[1]):
                 i, j = anchors[q, pair, 0], anchors[q, pair, 1]
                 slope = (X[j, p] - X[i, p]) / (X[j, q] - X[i, q])
-                if slope == 0.0:
+                if slope == 0.0 or np.isnan(slope):  # NaN: missing in p
                     continue
                 start = X[i, p] - slope * X[i, q]
                 close = room[p] + abs(slope) * room[q]

@@ -3,7 +3,8 @@
 A 0/1 column that one row has makes its line of any matrix of products that row; a code, a count and the difference of
 two columns do the same. So at least `min_cell` rows must differ from a column's most frequent value, and from any other
 column that it is a multiple of otherwise; and no bin, and no change of ranges from run to run, may tell of fewer. The
-same holds among rows that are new since an earlier answer, which subtraction tells from all others.
+same holds among rows that are new since an earlier answer, which subtraction tells from all others. What is missing
+tells rows apart as well: so many rows must miss a value, and so many have one, or none seems to be missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,16 +23,19 @@ ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 FEW_ROWS = "its values differ from the most frequent one in {n} row{s} only"
 FEW_APART = "its bins, or its ranges of several runs, tell a few rows from all others"
 FEW_NEW = "it would tell of a few of the rows that are new since an earlier answer"
+FEW_MISSING = "missing in {n} row{s} only: answered as a usual value"
+FEW_PRESENT = "not missing in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
 @dataclass(frozen=True)
 class HeldBack:
-    """Columns answered as constant, nominal columns with codes that are replaced, and why: for the site alone."""
+    """Columns answered as constant, codes that are replaced, missing values filled in, and why: for the site alone."""
 
     constant: Mapping[str, float] = field(default_factory=dict)  # name -> the value that all rows seem to have
     replaced: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # name -> code as text -> code instead
+    filled: Mapping[str, float] = field(default_factory=dict)  # name -> the value instead of missing ones
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -45,7 +49,7 @@ class GuardedTable(Table):
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """Rows with the values replaced; sparse rows stay sparse where nothing is."""
         rows = self.rows.read(columns, start, stop)
-        changed = {*self.held.constant, *self.held.replaced}
+        changed = {*self.held.constant, *self.held.replaced, *self.held.filled}
         touched = [place for place, name in enumerate(columns) if name in changed]
         if not touched:
             return rows
@@ -56,8 +60,9 @@ class GuardedTable(Table):
 
     def _shown(self, name: str, values: Float) -> Float:
         if name in self.held.constant:
-            return np.where(np.isnan(values), np.nan, self.held.constant[name])
-        return _replaced(values, self.held.replaced[name])
+            values = np.where(np.isnan(values), np.nan, self.held.constant[name])
+        values = _replaced(values, self.held.replaced.get(name, {}))
+        return np.where(np.isnan(values), self.held.filled.get(name, np.nan), values)
 
 
 def held_back(
@@ -88,18 +93,30 @@ def held_back(
     among_new = [held_back(ArrayTable(table.names, X[rows]), nominal, min_cell) for rows in new]
     constant: dict[str, float] = {}
     replaced: dict[str, dict[str, float]] = {}
+    filled: dict[str, float] = {}
     reasons: dict[str, str] = {}
     usually: dict[str, float] = {}
     coded = set(nominal)
     for place, name in enumerate(table.names):
-        values, counts = np.unique(X[:, place][~np.isnan(X[:, place])], return_counts=True)
-        if not len(values):
+        present = X[~np.isnan(X[:, place]), place]
+        if not len(present):
             continue
+        n_present, n_missing = len(present), table.n_rows - len(present)
+        values, counts = np.unique(present, return_counts=True)
         usual = usually[name] = float(values[np.argmax(counts)])
         n_others = int(counts.sum() - counts.max())
+        if n_missing and n_present < min_cell:
+            constant[name] = filled[name] = usual
+            reasons[name] = _reason(FEW_PRESENT, n_present)
+            continue
+        if 0 < n_missing < min_cell:
+            middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # one that occurs
+            filled[name] = usual if name in coded else middle
+            reasons[name] = _reason(FEW_MISSING, n_missing)
+            X[:, place] = np.where(np.isnan(X[:, place]), filled[name], X[:, place])
         if 0 < n_others < min_cell:
             constant[name] = usual
-            reasons[name] = FEW_ROWS.format(n=n_others, s="s" * (n_others > 1))
+            reasons[name] = _reason(FEW_ROWS, n_others)
         elif name in apart:
             constant[name] = usual
             reasons[name] = FEW_APART
@@ -109,16 +126,22 @@ def held_back(
             X[:, place] = _replaced(X[:, place], replaced[name])
         if name in binned and not np.isnan(X[:, place]).any():
             X[:, place] = in_bins(X[:, place], *binned[name])
+    hidden: set[str] = set()
     for name, other in _copies(X, table.names, coded | set(binned), constant, min_cell):
-        if name not in constant and other not in constant:
-            constant[name] = usually[name]
+        if name not in hidden and other not in hidden:
+            hidden.add(name)
+            filled[name] = constant.setdefault(name, usually[name])
             reasons[name] = NEAR_COPY.format(other=other)
     for part in among_new:
-        for name in (*part.constant, *part.replaced):
+        for name in part.reasons:
             if name not in constant:
-                constant[name] = usually[name]
+                filled[name] = constant[name] = usually[name]
                 reasons[name] = FEW_NEW
-    return HeldBack(constant, replaced, reasons)
+    return HeldBack(constant, replaced, filled, reasons)
+
+
+def _reason(words: str, n: int) -> str:
+    return words.format(n=n, s="s" * (n > 1))
 
 
 def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
@@ -130,12 +153,18 @@ def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
 def _copies(
     X: Float, names: Sequence[str], coded: set[str], constant: Mapping[str, float], min_cell: int
 ) -> list[tuple[str, str]]:
-    """Near copies, each with the column before it that it is a copy of; every code is a 0/1 column of its own."""
+    """Near copies, each with the column before it that it is a copy of.
+
+    Every code is a 0/1 column of its own, and so is which values are missing.
+    """
     columns, owner = [], []
     for name, column in zip(names, X.T, strict=True):
-        if name in constant or np.isnan(column).any():
-            continue
-        parts = [(column == code).astype(np.float64) for code in np.unique(column)] if name in coded else [column]
+        missing, parts = np.isnan(column), []
+        if name not in constant:
+            codes = np.unique(column[~missing]) if name in coded else ()
+            parts = [np.where(missing, np.nan, column == code) for code in codes] if name in coded else [column]
+        if missing.any():
+            parts.append(missing.astype(np.float64))
         columns += parts
         owner += [name] * len(parts)
     if not columns:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fedsieve.errors import FedSieveError
 from fedsieve.messages import Reply, Request
 from fedsieve.protocol.cohort import Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -81,7 +82,8 @@ def influence(method: Method, labeled: Labeled, found: Selection, kept: KeptRepl
     """Per site the share of the selected features that others would replace without it.
 
     `None` where it cannot be told: too few sites, replies that were too large, or a method whose later requests follow
-    from earlier replies, as products do.
+    from earlier replies, as products do. A site without which no order is found, since PageRank does not converge or
+    nothing varies, is left out: a run that has its result must not fail afterwards.
     """
     rounds = kept.rounds
     kinds = [type(request) for request, _ in rounds]
@@ -98,6 +100,8 @@ def influence(method: Method, labeled: Labeled, found: Selection, kept: KeptRepl
         except StopIteration as finished:
             without: Selection = finished.value
             moved[site] = 1 - len(chosen & set(without.order[:n_selected].tolist())) / n_selected
+        except FedSieveError:
+            continue
     return moved
 
 

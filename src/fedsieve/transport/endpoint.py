@@ -102,7 +102,7 @@ class SiteState(Protocol):
         """By how many rows the table differs from the nearest that was answered for; 0: from none."""
 
     def admit(self, run: str) -> None:
-        """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
+        """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
 
 
 class TransientState:
@@ -258,7 +258,8 @@ class Endpoint:
         """Check that the request goes on with the run's story, and pin what it tells, before anything is computed."""
         state = self._state
         story = state.story(letter.run)
-        if story.holds(digest):  # asked before, and interrupted
+        if story.holds(digest):  # asked before, and interrupted: rows and consent may have changed since
+            state.admit(letter.run)
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))

@@ -6,16 +6,15 @@ Bounded before it is unpacked, unpacked before it is read, read before it is bel
 import json
 import zlib
 from collections.abc import Iterator
-from math import isfinite
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.errors import CodecError, listed
+from fedsieve.errors import CodecError, DataError, listed
 from fedsieve.protocol import SentMessage
+from fedsieve.reading import parse_json
 from fedsieve.selection_file import FORMAT, selection_text
 from fedsieve.text import visible
 
-MAX_DEPTH = 8  # of lists and sections in each other; a record has 4
 BASE_BYTES = 4_000_000  # for parameters, versions, and what a method tells of the whole
 SITE_BYTES = 300_000  # for a site: its reason, its share of the transcript of a thousand rounds
 NUMBER_BYTES = 64  # of one number beside a feature's name, indented
@@ -63,13 +62,10 @@ def _unpacked(payload: bytes, most: int) -> bytes:
 
 
 def _parsed(text: bytes) -> Any:
-    def refused(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is no number")
-
     try:
-        return json.loads(text.decode("utf-8"), parse_constant=refused)
-    except (ValueError, RecursionError):  # its own words could quote what was sent
-        raise CodecError("was sent a result that is no valid JSON, or nested too deeply.") from None
+        return parse_json(text)
+    except DataError as error:
+        raise CodecError(f"was sent a result that {error}") from None
 
 
 def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
@@ -77,7 +73,6 @@ def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         yield f"its format is not {FORMAT!r}"
         return
-    yield from _wild_values(record)
     features, method = agreement.method.features, agreement.method.name
     if record.get("method") != method:
         yield f"its method is not the agreed {method!r}"
@@ -109,24 +104,6 @@ def _column_faults(column: str, values: Any, features: set[str]) -> Iterator[str
         yield f"its column {column!r} is not of the agreed features"
     elif not all(value is None or _is_number(value) or _is_name(value, features) for value in values.values()):
         yield f"its column {column!r} holds something that is neither number nor feature"
-
-
-def _wild_values(record: Any) -> Iterator[str]:
-    """Numbers beyond all bounds, and nesting; without recursion, which nesting would exhaust."""
-    level, depth = [record], 0
-    while level:
-        depth += 1
-        if depth > MAX_DEPTH:
-            yield f"it is nested more than {MAX_DEPTH} deep"
-            return
-        inner: list[Any] = []
-        for value in level:
-            if isinstance(value, dict | list):
-                inner += value.values() if isinstance(value, dict) else value
-            elif isinstance(value, float) and not isfinite(value):
-                yield "it holds a number that is not finite"
-                return
-        level = inner
 
 
 def _is_number(value: Any) -> bool:

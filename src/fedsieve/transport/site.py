@@ -21,7 +21,7 @@ from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
-from fedsieve.files import write_atomically
+from fedsieve.files import held_file, write_atomically
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story, Views, with_views
 from fedsieve.protocol import SERVER, Client
@@ -63,8 +63,12 @@ class JoinedSite:
         )
 
     def answer(self, data: bytes) -> bytes:
-        """The sealed reply to a sealed request."""
-        return self._endpoint.answer(data)
+        """The sealed reply to a sealed request; of several at once, one after the other.
+
+        Each may be met by a process of its own, and two would both find that nothing was asked yet.
+        """
+        with held_file(make_private(self._folder.ledger) / "answering"):
+            return self._endpoint.answer(data)
 
     def greet(self, data: bytes) -> bytes:
         """Say who this is, to whoever asks in the server's name: the signature is the answer."""

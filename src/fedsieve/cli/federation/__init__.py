@@ -35,7 +35,7 @@ class FederationCommands(CommandFiles):
 
 app = typer.Typer(
     cls=FederationCommands,
-    help="Run a selection with real sites over a network: init, serve, join, run, status.",
+    help="Run a selection with real sites over a network: init, request, site, serve, join, run.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )

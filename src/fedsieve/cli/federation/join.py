@@ -34,7 +34,7 @@ CONNECTED = "SuperNode ID:"  # what the engine logs once the server has let it i
 
 
 def join(
-    folder: Annotated[Path, typer.Argument(help="The site's folder, as the operator handed it over.")],
+    folder: Annotated[Path, typer.Argument(help="The site's own folder, made by 'request'.")],
     data: Annotated[Path | None, typer.Option(help="This site's rows, CSV or Parquet.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Consent without being asked.")] = False,
     by: Annotated[str, typer.Option(help="Who consents, a person or a role; default: this account.")] = "",
@@ -81,7 +81,7 @@ def join(
                 _take_part(site, agreement, X, Y, log)
         finally:
             shutil.rmtree(site.prepared, ignore_errors=True)
-            say(f"{site.name} has left; nothing of its rows stays in {folder}.")
+            say(f"{site.name} has left; nothing of its rows stays in {folder} but keyed hashes (ledger/).")
 
 
 def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None, log: Path) -> None:

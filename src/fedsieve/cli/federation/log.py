@@ -13,6 +13,7 @@ from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
+from fedsieve.text import visible
 
 BROKEN = 1  # the exit code of --verify where a record is not whole
 
@@ -85,7 +86,7 @@ def _messages_table(entries: list[dict[str, Any]]) -> Table:
             (size(entry["bytes"]),),
             (f"refused: {entry['refused']}" if entry["refused"] else entry["rule"],),
         )
-        table.add_row(*("\n".join(printable(str(line)) for line in cell) for cell in cells))
+        table.add_row(*("\n".join(visible(str(line)) for line in cell) for cell in cells))
     return table
 
 
@@ -97,17 +98,8 @@ def _consent_table(entries: list[dict[str, Any]]) -> Table:
         rows = entry.get("table", {})
         limits = [f"{entry[key]} {key[4:]}" for key in ("for_runs", "for_days") if entry.get(key)]
         table.add_row(
-            *(printable(str(entry.get(key, ""))) for key in ("n", "time", "what", "by", "how", "federation")),
-            printable(f"{rows['file']}: {rows['rows']} rows, {rows['columns']} columns") if rows else "",
+            *(visible(str(entry.get(key, ""))) for key in ("n", "time", "what", "by", "how", "federation")),
+            visible(f"{rows['file']}: {rows['rows']} rows, {rows['columns']} columns") if rows else "",
             ", ".join(limits),
         )
     return table
-
-
-def printable(text: str) -> str:
-    """Text without what could move a terminal's cursor.
-
-    >>> printable("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
-    """
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
