@@ -21,7 +21,6 @@ from fedsieve.deployment.agreement import Agreement, check_site_names
 from fedsieve.deployment.folders import ServerFolder, SiteFolder, make_private, write_json
 from fedsieve.deployment.members import check_key, fingerprint
 from fedsieve.deployment.membership import change_members
-from fedsieve.deployment.place import check_place
 from fedsieve.errors import DataError, FedSieveError, ParameterError, ProtocolError
 from fedsieve.protocol import SERVER
 
@@ -46,7 +45,6 @@ class SiteRequest:
 def make_request(folder: Path, name: str, *, renew: bool = False) -> tuple[SiteRequest, Path]:
     """Make a site's folder with its own key, and the file to send; `renew` makes a new key in a folder that has one."""
     check_site_names([name])
-    check_place(folder)
     site = SiteFolder(folder)
     if renew:
         if not (folder / "site.json").is_file() or site.name != name:

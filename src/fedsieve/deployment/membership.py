@@ -14,7 +14,6 @@ from fedsieve.deployment.agreement import check_address, check_site_names
 from fedsieve.deployment.authority import vouch_for_authority
 from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, ServerFolder, make_private, write_json
 from fedsieve.deployment.members import replace_members
-from fedsieve.deployment.place import check_place
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.files import write_atomically
 from fedsieve.protocol import SERVER
@@ -36,7 +35,6 @@ def create(
     check_site_names(sites)
     host, _ = check_address(address)
     _check_days(days)
-    check_place(folder)
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = ServerFolder(folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part"))
