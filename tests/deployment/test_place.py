@@ -36,6 +36,10 @@ def test_a_folder_of_ones_own_is_good(folder):
     check_place(folder / "nor" / "this")
 
 
+def test_what_cannot_be_looked_at_is_refused_in_one_sentence(folder):
+    refused(folder / ("x" * 300), "x: cannot be read: File name too long")
+
+
 @pytest.mark.parametrize("mode", [0o777, 0o757, 0o703])
 def test_where_all_others_can_write_it_could_be_replaced(folder, mode):
     folder.parent.chmod(mode)

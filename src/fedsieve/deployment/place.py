@@ -20,6 +20,13 @@ ACCESS_LIST = "system.posix_acl_access"
 
 def check_place(folder: Path) -> None:
     """Refuse a folder that another account could replace or fill; one that is not there yet is judged by its place."""
+    try:
+        _check_place(folder)
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from None
+
+
+def _check_place(folder: Path) -> None:
     check_owner(folder)
     for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
         check_owner(entry)
