@@ -1,4 +1,9 @@
-"""Text of others made harmless: whatever could move a cursor, ring, color, start a line or turn reading around."""
+"""Text made harmless: of others, what could move a cursor, ring, color or turn reading around; of ours, folders."""
+
+import re
+
+_FOLDERS = re.compile(r"""(?<![\w./:])/(?:[^/\s'":;,()]+/)+(?=[^/\s])""")
+"""The folders of an absolute path, up to its last name."""
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -12,3 +17,14 @@ def visible(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def without_folders(text: str, own: str = "") -> str:
+    """The text with files named, but not where they lie; `own` is a folder that is known, whatever its name holds.
+
+    >>> without_folders("/home/north ward/siteA/policy.toml: cannot be read, as /etc/motd.", "/home/north ward/siteA")
+    'policy.toml: cannot be read, as motd.'
+    """
+    if own:
+        text = text.replace(f"{own}/", "").replace(own, "its folder")
+    return _FOLDERS.sub("", text)

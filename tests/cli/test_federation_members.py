@@ -234,3 +234,15 @@ def test_two_sites_are_too_few_unless_it_is_said(fedsieve, tables):
     assert "names 2 sites; a federation needs 3 or more (--min-clients)" in result.message
     assert "policy.toml says less (min_cohort)" in result.message
     assert not tables["fed"].exists()
+
+
+def test_join_refuses_an_authority_that_was_put_in_the_place_of_the_operator_s(federation, fed, request_of, tables):
+    """The attack: whoever makes a site trust their authority stands between it and the server, and reads."""
+    file = request_of("siteA")
+    assert federation("site", fed.path, "--approve", file, "--yes").code == 0
+    unpack(fed, "siteA", tables["siteA"])
+    write_rules(tables["siteA"])
+    keys.write_certificate(keys.new_authority("fed", 10)[1], tables["siteA"] / "ca.crt")
+    result = federation("join", tables["siteA"], "--data", tables["siteA.csv"])
+    assert result.code == 2
+    assert "ca.crt is not the one that the operator vouches for" in result.message

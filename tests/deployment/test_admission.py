@@ -74,7 +74,7 @@ def test_from_request_to_member_no_private_key_leaves_the_site(tmp_path, folder,
     assert agreement.fingerprint != before
     own = (tmp_path / "north" / "site.key").read_bytes()
     handed = unpack(folder, "north", tmp_path / "north")
-    assert handed == {"north", f"north/{AGREEMENT}", "north/ca.crt", "north/operator.pub"}
+    assert handed == {"north", f"north/{AGREEMENT}", "north/ca.crt", "north/ca.sig", "north/operator.pub"}
     site = SiteFolder(tmp_path / "north")
     assert (site.path / "site.key").read_bytes() == own
     assert mode(site.path) == 0o700

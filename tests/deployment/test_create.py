@@ -17,7 +17,7 @@ from fedsieve.errors import DataError, ParameterError
 
 SITES = ["north", "south"]
 PRIVATE_FILES = {"ca.key", "server.key", "operator.key", "site.key", "labeled.npz", "rows.npy"}
-SIX = {"site.json", AGREEMENT, "ca.crt", "operator.pub", "site.key", "site.pub"}
+FILES = {"site.json", AGREEMENT, "ca.crt", "ca.sig", "operator.pub", "site.key", "site.pub"}
 
 
 def text(address="fed.example.org:9443"):
@@ -54,13 +54,13 @@ def test_no_file_holds_a_private_key_besides_those_that_should(folder):
     assert (folder.server / "operator.key").read_bytes() not in (folder.sites / "north.tar").read_bytes()
 
 
-def test_the_tar_holds_six_files_with_their_rights_in_a_folder_of_the_sites_name_and_nobodys_user_name(folder, rng):
+def test_the_tar_holds_a_sites_files_with_their_rights_in_a_folder_of_the_sites_name_and_nobodys_user_name(folder, rng):
     folder.site("north").write_rows(("f0", "f1"), rng.random((4, 2)))  # must not travel
     (folder.site("north").path / "results").mkdir()
     membership.hand_over(folder, "north")
     with tarfile.open(folder.sites / "north.tar") as tar:
         entries = {entry.name: entry for entry in tar}
-    assert set(entries) == {"north", *(f"north/{name}" for name in SIX)}
+    assert set(entries) == {"north", *(f"north/{name}" for name in FILES)}
     assert {name: entry.mode for name, entry in entries.items() if entry.mode & 0o077 == 0} == {
         "north": 0o700,
         "north/site.key": 0o600,

@@ -30,7 +30,7 @@ def changed(before, after):
 
 
 def site_files(name):
-    made = {"site.json", AGREEMENT, "ca.crt", "operator.pub", "site.key", "site.pub"}
+    made = {"site.json", AGREEMENT, "ca.crt", "ca.sig", "operator.pub", "site.key", "site.pub"}
     return {f"sites/{name}.tar", *(f"sites/{name}/{file}" for file in made)}
 
 

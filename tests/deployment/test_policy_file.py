@@ -17,6 +17,7 @@ from fedsieve.deployment.policy_file import (
 )
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.privacy import SITE, Policy
+from fedsieve.reading import MAX_TOML_BYTES
 
 OPEN = replace(SITE, allow_exact_ranges=True, allow_matrices=True, allow_tests=True)
 
@@ -104,8 +105,10 @@ def test_a_change_while_joined_is_noticed(site):
         ("min_rows 50", "is no valid TOML: "),
         ("min_rows = 50\nmin_rows = 60", "is no valid TOML: "),
         (f"min_rows = {'9' * 5000}", "is no valid TOML: Exceeds the limit"),
-        (f"min_rows = {'9' * 4000}", f"min_rows must be a whole number in [0, 1000000000]; got {'9' * 80}..."),
-        ("methods = " + "[" * 100_000, "is nested too deeply."),
+        (f"min_rows = {'9' * 4000}", "is no TOML that can be used: it holds a whole number beyond 64 bits. Rules are"),
+        ("methods = " + "[" * 100_000, "is no TOML that can be used: it is nested more than 32 deep. Rules are lines"),
+        ("a." * 50_000 + "b = 1", "is no TOML that can be used: it is nested more than 32 deep."),
+        ("#" * (MAX_TOML_BYTES + 1), f"has {MAX_TOML_BYTES + 1} bytes; at most {MAX_TOML_BYTES} are read."),
         ("\x00", "is no valid TOML: "),
     ],
     ids=lambda text: text[:30],

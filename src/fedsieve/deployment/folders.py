@@ -25,7 +25,8 @@ from fedsieve.tables import ArrayTable, Table
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
-FROM_OPERATOR = (AGREEMENT, "ca.crt", "operator.pub")
+SIGNATURE = "ca.sig"  # of the operator, over ca.crt
+FROM_OPERATOR = (AGREEMENT, "ca.crt", SIGNATURE, "operator.pub")
 IDENTITY = ("site.pub", "site.key", "site.json")  # made by the site itself, or by the operator in a trial
 NODES_ANEW = "Stop 'fedsieve federation serve' and start it again, which writes the file anew."
 HELD_BACK = "held-back.json"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fedsieve.checks import check_choice
 from fedsieve.deployment.folders import SiteFolder, write_json
+from fedsieve.deployment.place import check_owner
 from fedsieve.errors import DataError, FedSieveError
 from fedsieve.reading import read_json
 from fedsieve.text import visible
@@ -21,6 +22,7 @@ def choose_log(folder: Path, file: Path | None, level: str) -> Path:
     if not chosen.parent.is_dir():
         raise DataError(f"{chosen}: cannot be written: there is no folder {str(chosen.parent)!r}.")
     for name in (chosen, engine_log(chosen)):
+        check_owner(name)
         name.touch(mode=0o600)
     write_json(folder / SETTINGS, {"file": str(chosen), "level": level})
     return chosen

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import check_address, check_site_names
+from fedsieve.deployment.authority import vouch_for_authority
 from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, ServerFolder, make_private, write_json
 from fedsieve.deployment.members import replace_members
 from fedsieve.errors import DataError, ParameterError, listed
@@ -47,6 +48,7 @@ def create(
         operator = keys.new_key()
         keys.write_private_key(operator, new.server / "operator.key")
         keys.write_public_key(operator.public_key(), new.server / "operator.pub")
+        vouch_for_authority(new)
         members = {SERVER: keys.public_text(operator.public_key()), **dict.fromkeys(sites, "")}
         if with_keys:
             members.update({site: _make_identity(new, site) for site in sites})
@@ -139,6 +141,7 @@ def hand_over(folder: ServerFolder, name: str) -> Path:
     """
     site = folder.site(name)
     make_private(site.path)
+    vouch_for_authority(folder)
     for file in FROM_OPERATOR:
         source = (folder.path if file == AGREEMENT else folder.server) / file
         write_atomically(site.path / file, partial(shutil.copyfile, source))

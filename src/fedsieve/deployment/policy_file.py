@@ -6,7 +6,6 @@ one.
 
 import hashlib
 import json
-import tomllib
 from dataclasses import asdict, fields, replace
 from os.path import lexists
 from pathlib import Path
@@ -21,6 +20,7 @@ from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import read_once, write_atomically
 from fedsieve.methods import METHODS
 from fedsieve.privacy import SITE, Policy, why_forbidden
+from fedsieve.reading import read_toml
 
 FILE = "policy.toml"
 MOST = 10**9  # of any number here; more is a slip of the finger
@@ -90,20 +90,12 @@ def check_agreement(policy: Policy, agreement: Agreement, owner: str) -> None:
 
 
 def _read_policy(path: Path) -> Policy:
+    if path.exists() and path.stat().st_mode & 0o022:
+        raise DataError(f"{path}: can be changed by others. Make it yours alone: chmod 600 {path}")
     try:
-        if path.stat().st_mode & 0o022:
-            raise DataError(f"{path}: can be changed by others. Make it yours alone: chmod 600 {path}")
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}.") from None
-    except RecursionError:
-        raise DataError(f"{path}: is nested too deeply. Rules are lines like: min_rows = 50") from None
-    except DataError:
-        raise
-    except ValueError as error:  # of the characters, of TOML, of a number of thousands of digits
-        raise DataError(
-            f"{path}: is no valid TOML: {_short(str(error))}. Rules are lines like: min_rows = 50"
-        ) from None
+        content = read_toml(path)
+    except DataError as error:
+        raise DataError(f"{error} Rules are lines like: min_rows = 50") from None
     if unknown := [name for name in content if name not in RULES]:
         raise DataError(f"{path}: has no rule {listed([_short(name) for name in unknown])}. Rules: {', '.join(RULES)}.")
     defaults = {field.name: field.default for field in fields(Policy)}

@@ -15,6 +15,7 @@ from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, Views
 from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
+from fedsieve.text import without_folders
 from fedsieve.transport.codec import decode, encode
 
 Respond: TypeAlias = Callable[[Request, str], Reply]
@@ -174,11 +175,13 @@ class Endpoint:
         filters: Sequence[Filter] = (),
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
+        place: str = "",
     ) -> None:
         self._rules, self._hides_defects = rules, hides_defects  # rules that cannot be read are a reason to refuse
         self._respond, self._wrapping, self._state = respond, wrapping, state
         self._table = table  # where the site has rows of its own: as they are, or as a request sees them
         self._filters, self._record, self._log_for = tuple(filters), record, log_for
+        self._place = place  # of the site's files, which is its own matter
 
     @classmethod
     def of_table(
@@ -248,7 +251,7 @@ class Endpoint:
         return payload
 
     def _refused(self, letter: Letter, reason: str) -> bytes:
-        refusal = Refusal(reason)
+        refusal = Refusal(without_folders(reason, self._place))
         payload = encode(refusal)
         if self._record is not None:
             self._record(letter, None, refusal, len(payload))

@@ -60,6 +60,7 @@ class JoinedSite:
             table=None if respond else self._seen,
             record=self._record,
             log_for=lambda run: site_log(folder, run),
+            place=str(folder.path),
         )
 
     def answer(self, data: bytes) -> bytes:

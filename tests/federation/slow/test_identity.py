@@ -1,6 +1,8 @@
 """A site is its key: who has none, an old one or another's is kept out, named, and never counted as somebody else."""
 
 import json
+import socket
+import ssl
 
 import pytest
 
@@ -8,7 +10,7 @@ from federation.consortium import running
 from federation.processes import wait_until
 from federation.tables import assert_same
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import environment, free_port
 
@@ -82,10 +84,19 @@ def test_the_engine_lets_in_no_unregistered_key_nobody_without_a_key_and_nothing
     assert online(consortium) == set(consortium.names)
 
 
-def test_a_site_turns_away_from_a_server_of_another_federation(consortium):
-    folder = consortium.unpack("siteD", "elsewhere")
-    keys.write_certificate(keys.new_authority("another", 10)[1], folder / "ca.crt")
-    command = consortium.join("siteD", folder, ready=False)
+def test_a_site_turns_away_from_a_server_of_another_federation(consortium, tmp_path):
+    folder, authority = consortium.unpack("siteD", "elsewhere"), keys.new_authority("another", 10)
+    key, certificate = keys.new_certificate(authority, ["127.0.0.1"], 10)
+    keys.write_private_key(key, tmp_path / "key", ssh=False)
+    keys.write_certificate(certificate, tmp_path / "crt")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "crt", tmp_path / "key")
+    with context.wrap_socket(socket.create_server(("127.0.0.1", 0)), server_side=True) as another:
+        text = (folder / AGREEMENT).read_text()  # where the server is, is not part of what must be equal
+        (folder / AGREEMENT).write_text(text.replace(f":{consortium.port}", f":{another.getsockname()[1]}"))
+        command = consortium.join("siteD", folder, ready=False)
+        with pytest.raises(ssl.SSLError, match="UNKNOWN_CA"):
+            another.accept()
     assert command.wait(60) == 2
     assert "is not of this federation: its certificate is not signed by" in command.message
     assert "nothing was sent" in command.message

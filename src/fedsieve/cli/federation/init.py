@@ -12,6 +12,7 @@ from fedsieve.cli.tables import features_and_labels
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError
 from fedsieve.methods import DEFAULT_METHOD, METHODS
 from fedsieve.privacy import SITE
@@ -61,6 +62,7 @@ def init(
 
     Without --schema, federation.toml is a template with marked places; fill them in, then run 'pack'.
     """
+    check_place(output)
     names = split_names(sites)
     if len(names) < min_clients:
         raise ParameterError(

@@ -22,6 +22,7 @@ from fedsieve.deployment.consent import Limits
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import joined
 from fedsieve.deployment.logs import choose_log, engine_log
+from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.transport.flower.engine import EngineError
 from fedsieve.transport.flower.listener import compare_clocks, greet_tls
@@ -59,6 +60,7 @@ def join(
 
     [bold]Example[/bold]: fedsieve federation join siteA/ --data rows.parquet
     """
+    check_place(folder)
     site = SiteFolder(folder)
     if init_policy:
         make_policy(site)

@@ -8,6 +8,7 @@ import typer
 from fedsieve.cli.console import say
 from fedsieve.deployment.admission import make_request
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.place import check_place
 
 
 def request(
@@ -19,6 +20,7 @@ def request(
 
     [bold]Example[/bold]: fedsieve federation request --name siteA --out siteA/
     """
+    check_place(output)
     made, file = make_request(output, name, renew=renew)
     say(f"Made {output} for {name}. Its private key is readable by you only, and never leaves this folder.")
     say(f"  the key's fingerprint: {fingerprint(made.key)}")

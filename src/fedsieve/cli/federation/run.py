@@ -1,6 +1,7 @@
 """`fedsieve federation run`: one selection, brought to its result even if the server's process dies on the way."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -126,7 +127,7 @@ def _follow(folder: ServerFolder, this: RunFolder, number: int | None, printed: 
     started, polled, leading = time.monotonic(), time.monotonic(), False
     while True:
         events = this.events()
-        for event in events[printed:]:
+        for event in _news(events, printed):
             _print_event(event)
         printed = len(events)
         leading = leading or this.leader() is not None
@@ -153,14 +154,36 @@ def _engine_gave_up(folder: ServerFolder, number: int) -> bool:
         return True  # the server went away with it
 
 
+def _news(events: list[dict[str, Any]], printed: int) -> Iterator[dict[str, Any]]:
+    """The events that were not printed yet; a wrong clock is told once for each site, not at every answer."""
+    told = {str(event.get("site")) for event in events[:printed] if event["event"] == "clock"}
+    for event in events[printed:]:
+        if event["event"] == "clock":
+            if str(event.get("site")) in told:
+                continue
+            told.add(str(event.get("site")))
+        yield event
+
+
 def _print_event(event: dict[str, Any]) -> None:
     """Print one event on the error stream; the result alone goes to the output."""
     try:
+        if event["event"] == "clock":
+            warn(_clock_line(event))
+            return
         clock, line = time.strftime("%H:%M:%S", time.localtime(event["time"])), _event_line(event)
     except (KeyError, TypeError, ValueError, OverflowError):  # damaged, or of another version: no reason to end the run
         clock, line = "--:--:--", f"an event that cannot be shown: {event['event']}"
     if line:
         err.print(f"{clock} {line}", soft_wrap=True)
+
+
+def _clock_line(event: dict[str, Any]) -> str:
+    seconds = event["seconds_ahead"]
+    how = f"{abs(seconds)} s {'ahead of' if seconds > 0 else 'behind'}"
+    return (
+        f"the clock of {event['site']} is {how} the server's. Its answers count; set both by NTP before it is refused."
+    )
 
 
 def _event_line(event: dict[str, Any]) -> str:

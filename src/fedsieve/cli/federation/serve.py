@@ -14,6 +14,7 @@ from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.keys import days_left, read_certificate
 from fedsieve.deployment.logs import choose_log, engine_log
+from fedsieve.deployment.place import check_place
 from fedsieve.errors import DataError, FedSieveError, ParameterError
 from fedsieve.files import only_one
 from fedsieve.transport.flower.control import Control, NodeState
@@ -39,6 +40,8 @@ def serve(
     [bold]Example[/bold]: fedsieve federation serve fed/ --labeled server.parquet
     """
     federation = ServerFolder(folder)
+    for part in (folder, federation.server):
+        check_place(part)
     agreement = federation.agreement()
     if host not in (LOOPBACK, "localhost", *EVERYWHERE):
         raise ParameterError(

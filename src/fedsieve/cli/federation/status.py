@@ -13,7 +13,7 @@ from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.errors import DataError
 from fedsieve.messages import REQUESTS
-from fedsieve.transport.flower.control import Control, NodeState
+from fedsieve.transport.flower.control import OFFLINE, ONLINE, Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
 
 
@@ -25,12 +25,13 @@ def status(folder: Folder) -> None:
     federation = ServerFolder(folder)
     agreement = federation.agreement()
     nodes = _nodes(federation)
+    states = {name: _state(name in agreement.approved, name, nodes) for name in agreement.sites}
     try:
         run = find_run(federation)
     except DataError:
         run = None
     events = run.events() if run else []
-    out.print(_sites_table(agreement.sites, nodes, events))
+    out.print(_sites_table(states, events))
     if run is None:
         say("No run yet.")
     else:
@@ -38,7 +39,8 @@ def status(folder: Folder) -> None:
         say(kept_line(run))
 
 
-def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
+def _nodes(folder: ServerFolder) -> dict[str, NodeState] | None:
+    """What the engine says of each registered site; `None` where it is down."""
     try:
         with Control(folder) as control:
             nodes = control.nodes()
@@ -46,10 +48,24 @@ def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
         return nodes
     except EngineError:
         say(f"The server of {folder.path} is down. Start it: fedsieve federation serve {folder.path} --labeled FILE")
-        return {}
+        return None
 
 
-def _sites_table(sites: tuple[str, ...], nodes: dict[str, NodeState], events: list[dict[str, Any]]) -> Table:
+def _state(approved: bool, name: str, nodes: dict[str, NodeState] | None) -> str:
+    """How far a site has come: from its request to the last sign of it."""
+    if not approved:
+        return "request not approved"
+    if nodes is None:
+        return "approved"
+    if name not in nodes:
+        return "approved, not registered yet"
+    node = nodes[name]
+    if node.status == OFFLINE and node.left is not None:
+        return f"last heard of {node.left.astimezone():%Y-%m-%d %H:%M}"
+    return node.status if node.status in (ONLINE, OFFLINE) else "approved, never joined"
+
+
+def _sites_table(states: dict[str, str], events: list[dict[str, Any]]) -> Table:
     n_bytes: dict[str, int] = defaultdict(int)
     last: dict[str, str] = {}
     for event in events:
@@ -63,8 +79,7 @@ def _sites_table(sites: tuple[str, ...], nodes: dict[str, NodeState], events: li
     table.add_column("state")
     table.add_column("sent", justify="right")
     table.add_column("last", overflow="fold")
-    for name in sites:
-        state = nodes[name].status if name in nodes else "unknown"
+    for name, state in states.items():
         table.add_row(name, state, size(n_bytes[name]), last.get(name, ""))
     return table
 

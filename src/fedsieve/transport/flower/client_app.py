@@ -10,7 +10,9 @@ from flwr.clientapp import ClientApp
 
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import LEASE, check_lease
+from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.privacy import LIBRARY
+from fedsieve.text import without_folders
 from fedsieve.transport.flower.contents import unwrap, wrap
 from fedsieve.transport.flower.engine import SITE
 from fedsieve.transport.site import JoinedSite
@@ -50,11 +52,23 @@ def carried(message: Message, answer: Callable[[bytes], bytes]) -> Message:
 def leased(context: Context) -> Iterator[None]:
     """Let a process of a `join` answer only while that one is alive; nodes within a process have no `join`."""
     place = None if context.node_config.get("site") else os.environ.get(SITE)
-    if place:
-        check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
-    yield
-    if place:
-        check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
+    with few_words(str(place or context.node_config.get("site") or "")):
+        if place:
+            check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
+        yield
+        if place:
+            check_lease(SiteFolder(Path(place)), os.environ.get(LEASE))
+
+
+@contextmanager
+def few_words(place: str) -> Iterator[None]:
+    """The engine sends the words of every error to the server: no folder may be among them, nor what we do not know."""
+    try:
+        yield
+    except FedSieveError as error:
+        raise type(error)(without_folders(str(error), place)) from error
+    except Exception as error:
+        raise ProtocolError(f"failed with {type(error).__name__}; see the site's log.") from error
 
 
 def joined_site(context: Context) -> JoinedSite:

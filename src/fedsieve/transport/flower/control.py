@@ -4,6 +4,7 @@ The operator shows a token that `serve` left in the operator's folder.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,15 +26,16 @@ from fedsieve.transport.flower.guard import APP
 from fedsieve.transport.flower.login import ShowToken, read_secret
 
 TOKEN = "control.token"  # in the server's folder
-ONLINE, UNREGISTERED, FINISHED = "online", "unregistered", "finished"  # the engine's words
+ONLINE, OFFLINE, UNREGISTERED, FINISHED = "online", "offline", "unregistered", "finished"  # the engine's words
 
 
 @dataclass(frozen=True)
 class NodeState:
-    """A registered node: the engine's number for it, and whether it is there."""
+    """A registered node: the engine's number for it, whether it is there, and when it was last, if that is known."""
 
     node: int
     status: str
+    left: datetime | None = None
 
 
 class Control:
@@ -59,7 +61,7 @@ class Control:
         found = {}
         for node in self.listed():
             if node.public_key in wanted:
-                found[wanted[node.public_key]] = NodeState(node.node_id, node.status)
+                found[wanted[node.public_key]] = NodeState(node.node_id, node.status, _moment(node.last_deactivated_at))
         return found
 
     def register(self) -> dict[str, NodeState]:
@@ -118,6 +120,14 @@ class Control:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._client.close()
+
+
+def _moment(text: str) -> datetime | None:
+    """A time as the engine writes it; empty while there is none."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _pem(key: PublicKey) -> bytes:

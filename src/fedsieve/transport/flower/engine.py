@@ -32,6 +32,7 @@ SWITCHES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # silences a tip about GPUs
     "PYTHONUNBUFFERED": "1",
+    "PYTHONSAFEPATH": "1",  # no module from the folder where a command was started, which may be anybody's
 }
 
 
@@ -45,10 +46,11 @@ class EngineError(FedSieveError, RuntimeError):
 def environment(home: Path, *, first: Path | None = None, **extra: str) -> dict[str, str]:
     """The environment of a party's processes: the engine's files in its own folder, its commands on the path.
 
-    Commands in the folder `first` stand before the engine's.
+    Commands in the folder `first` stand before the engine's; none is looked for in the folder where we were started.
     """
     folders = [first.absolute()] if first else []
-    commands = os.pathsep.join(map(str, [*folders, Path(sys.executable).parent, os.environ.get("PATH", "")]))
+    others = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
+    commands = os.pathsep.join(map(str, [*folders, Path(sys.executable).parent, *others]))
     return {**os.environ, **SWITCHES, "PATH": commands, "FLWR_HOME": str(make_private(home).absolute()), **extra}
 
 

@@ -1,0 +1,53 @@
+"""The operator vouches for the federation's certificate authority: `ca.sig`, a signature over `ca.crt`.
+
+A site consents to an agreement, and with it to the operator's key, which people compare by phone. The authority that it
+trusts for TLS comes in a file of its own; without the signature, whoever changed that file on its way could stand
+between the site and the server and read what the site answers.
+"""
+
+import base64
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from fedsieve.deployment import keys
+from fedsieve.deployment.agreement import Agreement
+from fedsieve.deployment.folders import SIGNATURE, ServerFolder, SiteFolder
+from fedsieve.errors import DataError, ProtocolError
+from fedsieve.files import write_atomically
+from fedsieve.protocol import SERVER
+
+MEANING = b"fedsieve-authority/1\n"  # so that no other signature of the operator's can be taken for one of these
+MAX_BYTES = 4096  # of a signature; ours have some hundred
+ALGORITHM = ec.ECDSA(SHA256())
+
+
+def vouch_for_authority(folder: ServerFolder) -> None:
+    """Sign the authority's certificate, once: a federation keeps its authority and its operator's key."""
+    if (folder.server / SIGNATURE).is_file():
+        return
+    certificate = (folder.server / "ca.crt").read_bytes()
+    signature = keys.read_private_key(folder.server / "operator.key").sign(MEANING + certificate, ALGORITHM)
+    write_atomically(folder.server / SIGNATURE, lambda file: file.write_bytes(base64.b64encode(signature)))
+
+
+def check_authority(site: SiteFolder, agreement: Agreement) -> None:
+    """Refuse a site's folder whose authority the operator, as the agreement names it, did not sign."""
+    if not (site.path / SIGNATURE).is_file():
+        raise ProtocolError(
+            f"{site.name}'s folder has no {SIGNATURE}, by which the operator vouches for ca.crt: it was made by an "
+            "earlier version. Ask the operator for a new tar ('fedsieve federation pack'), and unpack it over this one."
+        )
+    try:
+        certificate = (site.path / "ca.crt").read_bytes()
+        with (site.path / SIGNATURE).open("rb") as file:
+            signature = base64.b64decode(file.read(MAX_BYTES), validate=True)
+        keys.public_key(agreement.members[SERVER]).verify(signature, MEANING + certificate, ALGORITHM)
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from None
+    except (InvalidSignature, ValueError):  # the latter of base64
+        raise ProtocolError(
+            f"{site.name}'s folder: ca.crt is not the one that the operator vouches for ({SIGNATURE}). Whoever changed "
+            "it could listen between this site and the server. Ask the operator by phone, and unpack the latest tar."
+        ) from None
