@@ -97,3 +97,16 @@ def test_a_view_that_is_known_adds_nothing_and_the_newest_comes_last():
     known = with_views(known, {"x": (0.0, 2.0, 0), "empty": (np.inf, -np.inf, 0)})
     assert known == {"x": [(0.0, 1.0, 0), (0.0, 2.0, 0)]}
     assert with_views(known, {"x": (0.0, 1.0, 0)}) == {"x": [(0.0, 2.0, 0), (0.0, 1.0, 0)]}
+
+
+def test_a_near_copy_by_clipping_stays_one_when_a_later_request_leaves_the_other_column_out():
+    """Products with all columns first, then covariances of some: the two together would tell the copies apart."""
+    first = np.linspace(0.0, 1.0, 60)
+    second = first + 9.0 * (first > 0.9) * np.arange(60)  # far beyond the range, where nobody sees it
+    second[0] += 0.01
+    table = ArrayTable(("a", "b"), np.column_stack([first, second]))
+    narrow = {"b": (0.0, 0.9)}
+    wide = {"a": (0.0, 0.9), **narrow}
+    views = {name: [(*ends, 0)] for name, ends in wide.items()}
+    assert list(held_back(table, (), 5, wide, views).constant) == ["b"]
+    assert list(held_back(table, (), 5, narrow, views).constant) == ["b"]

@@ -86,7 +86,8 @@ def held_back(
     seen = {name: some for name, some in (views or {}).items() if name in place_of}
     apart = {name for name, some in seen.items() if tells_few_apart(X[:, place_of[name]], some, min_cell)}
     binned = {name: some[-1] for name, some in seen.items() if some[-1][2]}
-    for name, (low, high) in (ranges or {}).items():
+    last = {name: some[-1][:2] for name, some in seen.items()}  # of columns that this request leaves out, too
+    for name, (low, high) in {**last, **(ranges or {})}.items():
         if name in place_of and low <= high:
             place = place_of[name]
             X[:, place] = np.clip(X[:, place], low, high)

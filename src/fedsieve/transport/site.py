@@ -90,14 +90,11 @@ class JoinedSite:
         refused = reply.reason if isinstance(reply, Refusal) else ""
         try:
             agreement = self._folder.agreement()
-            asked_by, under, method = (
-                fingerprint(agreement.members[SERVER]),
-                agreement.fingerprint,
-                agreement.method.name,
-            )
+            asked_by, under = fingerprint(agreement.members[SERVER]), agreement.fingerprint
+            method, agreed = agreement.method.name, agreement.method.features
         except FedSieveError:  # the reason of the refusal
-            asked_by, under, method = "", "", ""
-        columns = () if request is None else request.column_names()
+            asked_by, under, method, agreed = "", "", "", ()
+        columns = () if request is None else request.column_names() or agreed  # later products name none again
         held = () if refused or self._has_no_rows else self._seen(request).held.constant
         WhatLeft(self._folder.path).add(
             Departure(

@@ -133,3 +133,13 @@ def test_a_server_that_is_told_no_folder_says_how_to_name_one(consortium, monkey
     monkeypatch.delenv(server_app.FEDERATION, raising=False)
     with pytest.raises(DataError, match="set the run's 'federation' or the variable FEDSIEVE_FEDERATION"):
         server_app.main(consortium.grid(), Context(1, 0, {}, RecordDict(), {}))
+
+
+def test_every_message_of_products_is_recorded_with_its_columns(consortium):
+    """Later rounds do not name them again."""
+    consortium.agree(parameters={"wire": "vectors", "tol": 1e-2})
+    consortium.lead()
+    lines = (consortium.folder.site("site-1").path / "what-left.jsonl").read_text().splitlines()
+    columns = [line["columns"]["number"] for line in map(json.loads, lines) if line["reply"] == "Products"]
+    assert len(columns) > 2
+    assert all(columns)
