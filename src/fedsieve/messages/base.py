@@ -8,7 +8,7 @@ consent and the docs read the registry and know no message by name.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Reply:
 
     n_rows: int
     why_no_sum: ClassVar[str] = ""  # where replies do not add up, the reason
+    why_not_masked: ClassVar[str] = ""  # where they do, but not number by number as masked sums need it
 
     def __init_subclass__(cls) -> None:
         declare(cls, REPLIES)
@@ -69,6 +70,14 @@ class Known:
     max_rows: int | None = None  # that each of these sites may claim
 
 
+class Addend(NamedTuple):
+    """Numbers of a reply that add up over sites, one by one: their shape, and the most that all sites can reach."""
+
+    shape: tuple[int, ...]
+    most: Float | float  # in absolute value, one for all numbers or one for each
+    whole: bool = False
+
+
 class Request:
     """What the server asks of a client."""
 
@@ -77,6 +86,8 @@ class Request:
     """What is asked for, in a few words for people who wait."""
     remembered: ClassVar[bool] = False
     """Whether later replies of a client are checked against its reply to this."""
+    machinery: ClassVar[bool] = False
+    """Whether the protocol itself asks it, whatever the method."""
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "reply"):  # else several requests share it
@@ -115,6 +126,18 @@ class Request:
         """The rules that it breaks beside an earlier reply of the same client, named in `known.earlier`."""
         yield from ()
 
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:  # noqa: ARG002 (of no use where replies are no sums)
+        """What besides the number of rows a reply is made of in a sum, and what so many rows in all can add up to."""
+        raise ProtocolError(f"{self.reply.__name__} are no sums: {self.reply.why_no_sum or self.reply.why_not_masked}")
+
+    def numbers(self, reply: Any) -> tuple[np.ndarray, ...]:
+        """The addends of a reply."""
+        raise NotImplementedError
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Any:
+        """The reply of all rows together, from the sums of the addends and how far rounding may have moved each."""
+        raise NotImplementedError
+
     def why_refused(self, reply: object, known: Known) -> str | None:
         """The first rule that `reply` breaks as an answer to this request; `None` where it breaks none.
 
@@ -137,14 +160,18 @@ class SiteView:
     seen: Table | None  # as the request sees it: more may be held back of values that it clips
     memory: Memory
     rows_per_column: int  # that second moments of one site need; 0: any
+    n_rows_in_total: int | None = None  # where only the total over all sites is told
 
     def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
         """Raise `ProtocolError` where so many columns would be told of too few rows."""
         needed = self.rows_per_column * n_columns
-        if self.table is not None and self.table.n_rows < needed:
+        where, n_rows = "at one site", 0 if self.table is None else self.table.n_rows
+        if self.n_rows_in_total is not None:
+            where, n_rows = "in all", self.n_rows_in_total
+        if self.table is not None and n_rows < needed:
             raise ProtocolError(
-                f"has {self.table.n_rows} rows; {what} of {n_columns} columns need {needed} at one site "
-                f"(rows_per_column = {self.rows_per_column}), or they could give rows away. {way_out}"
+                f"has {n_rows} rows{' in all' * (where == 'in all')}; {what} of {n_columns} columns need {needed} "
+                f"{where} (rows_per_column = {self.rows_per_column}), or they could give rows away. {way_out}"
             )
 
 
@@ -229,8 +256,9 @@ def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "f
 
 def rows_rule(n_rows: int, known: Known) -> Iterator[str]:
     """A number of rows, two at least, no more than agreed, and the same throughout a run."""
-    if type(n_rows) is not int or n_rows >= MAX_ROWS:
-        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {MAX_ROWS}."
+    if type(n_rows) is not int or n_rows >= MAX_ROWS * known.max_sites:
+        most = MAX_ROWS * known.max_sites
+        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {most}."
     if n_rows < 2:
         yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
     if known.max_rows is not None and n_rows > known.max_rows * known.max_sites:

@@ -1,6 +1,6 @@
 """What stands between an answer and the wire: what a site agreed to, and its own rules."""
 
-from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back
+from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back, held_back_in_total
 from fedsieve.privacy.policy import LIBRARY, SITE, Pins, Policy, SiteRules, preset, what_leaves, why_forbidden
 from fedsieve.privacy.story import Story
 
@@ -14,6 +14,7 @@ __all__ = [
     "SiteRules",
     "Story",
     "held_back",
+    "held_back_in_total",
     "preset",
     "what_leaves",
     "why_forbidden",

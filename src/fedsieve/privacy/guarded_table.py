@@ -13,12 +13,13 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float, Rows
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table, dense, usual_value
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
 FEW_ROWS = "its values differ from the most frequent one in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
+FEW_IN_ALL = "a few rows of all sites together differ from their usual values"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
@@ -73,24 +74,48 @@ def held_back(table: Table, nominal: Sequence[str], min_cell: int, ranges: Colum
     reasons: dict[str, str] = {}
     coded = set(nominal)
     for place, name in enumerate(table.names):
-        values, counts = np.unique(X[:, place][~np.isnan(X[:, place])], return_counts=True)
-        if not len(values):
-            continue
-        usual = float(values[np.argmax(counts)])
-        n_others = int(counts.sum() - counts.max())
+        usual, n_others = usual_value(X[:, place])
         if 0 < n_others < min_cell:
             constant[name] = usual
             reasons[name] = FEW_ROWS.format(n=n_others, s="s" * (n_others > 1))
-        elif name in coded and np.any(rare := counts < min_cell):
-            replaced[name] = {repr(float(code)): usual for code in values[rare]}
-            reasons[name] = RARE_CODES.format(s="s" * (int(rare.sum()) > 1), least=min_cell)
-            X[:, place] = _replaced(X[:, place], replaced[name])
+        elif name in coded and (codes := rare_codes(X[:, place], min_cell)):
+            replaced[name] = codes
+            reasons[name] = RARE_CODES.format(s="s" * (len(codes) > 1), least=min_cell)
+            X[:, place] = _replaced(X[:, place], codes)
     for name, other in _copies(X, table.names, coded, constant, min_cell):
         if name not in constant and other not in constant:
-            values, counts = np.unique(X[:, table.names.index(name)], return_counts=True)
-            constant[name] = float(values[np.argmax(counts)])
+            constant[name] = usual_value(X[:, table.names.index(name)])[0]
             reasons[name] = NEAR_COPY.format(other=other)
     return HeldBack(constant, replaced, reasons)
+
+
+def held_back_in_total(table: Table, left_out: Sequence[str], nominal: Sequence[str], min_cell: int) -> HeldBack:
+    """What to hold back where only a total over all sites is told, which leaves out columns of all sites alike.
+
+    Codes go by the site's own rows as ever: no total tells which of them are rare everywhere.
+    """
+    constant = {name: usual_value(_column(table, name))[0] for name in left_out}
+    coded = [name for name in nominal if name not in constant and min_cell > 1]
+    codes = {name: rare for name in coded if (rare := rare_codes(_column(table, name), min_cell))}
+    return HeldBack(
+        constant,
+        codes,
+        {
+            **dict.fromkeys(constant, FEW_IN_ALL),
+            **{name: RARE_CODES.format(s="s" * (len(rare) > 1), least=min_cell) for name, rare in codes.items()},
+        },
+    )
+
+
+def _column(table: Table, name: str) -> Float:
+    column: Float = dense(table.whole((name,)))[:, 0]
+    return column
+
+
+def rare_codes(values: Float, min_cell: int) -> dict[str, float]:
+    """Codes that fewer than `min_cell` rows have, as text, and the most frequent code, which stands for them."""
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return {repr(float(code)): usual_value(values)[0] for code in distinct[counts < min_cell]}
 
 
 def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
