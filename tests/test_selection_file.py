@@ -10,7 +10,6 @@ import pytest
 
 from fedsieve.errors import DataError
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
-from fedsieve.methods.ranges import declared_scaling
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import read_selection, refuse_to_overwrite, selection_record, write_selection
 from fedsieve.tables import ArrayTable
@@ -56,7 +55,7 @@ def test_the_parameters_of_the_record_make_the_same_plan(record, plan):
     again = SSFMLFSMethod(FEATURES, **{**parameters, "nominal": tuple(parameters["nominal"])})
     for name in ("lam", "wire_form", "k", "nominal", "missing", "min_clients", "tol"):
         assert getattr(again, name) == getattr(plan, name), name
-    assert declared_scaling(again).low.tolist() == declared_scaling(plan).low.tolist()
+    assert again.declared_scaling.low.tolist() == plan.declared_scaling.low.tolist()
 
 
 def test_the_record_survives_the_disk(record, tmp_path):

@@ -72,9 +72,13 @@ def preset(name: str, owner: str) -> Policy:
 class SiteRules:
     """What one site checks before it computes, and before an answer leaves."""
 
-    def __init__(self, method: Method, policy: Policy) -> None:
+    def __init__(self, method: Method, policy: Policy, n_rows_in_total: int | None = None) -> None:
         self.policy, self.terms = policy, method.terms()
-        self._method = method
+        self.method, self._n_rows_in_total = method, n_rows_in_total
+
+    def for_total(self, n_rows: int) -> "SiteRules":
+        """The rules where only a total over all sites is told, which is of so many rows."""
+        return SiteRules(self.method, self.policy, n_rows)
 
     def check_request(self, request: Request) -> None:
         """Raise `ProtocolError` where the request is outside the agreement, or the policy forbids what was agreed."""
@@ -82,7 +86,7 @@ class SiteRules:
         if terms is None:
             agreed = ", ".join(one.request.__name__ for one in self.terms)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
-        reason = why_forbidden(self._method, self.policy)
+        reason = why_forbidden(self.method, self.policy)
         if reason:
             raise ProtocolError(reason)
         terms.check(request)
@@ -100,7 +104,8 @@ class SiteRules:
         """Raise `ProtocolError` where the answer would tell too much of this site's rows."""
         terms = self._of(request)
         assert terms is not None
-        terms.check_site(request, SiteView(table, seen, memory, self.policy.rows_per_column))
+        view = SiteView(table, seen, memory, self.policy.rows_per_column, self._n_rows_in_total)
+        terms.check_site(request, view)
 
     def lasting_pins(self, request: Request) -> Pins:
         """What later runs under the same agreement must not change."""
@@ -116,10 +121,17 @@ class SiteRules:
 
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
+        if self.method.secure:
+            if n_rows < 2:
+                raise ProtocolError(f"has {n_rows} row{'s' * (n_rows != 1)}; a site needs at least 2.")
+            if self._n_rows_in_total is None:  # of the first sum, which tells
+                return
+            n_rows = self._n_rows_in_total
         if n_rows < self.policy.min_rows:
             raise ProtocolError(
-                f"has {n_rows} rows; its rules ask for {self.policy.min_rows} (min_rows): sums of few rows hide "
-                "little. Wait for more rows, or lower min_rows in the agreement and in policy.toml."
+                f"has {n_rows} rows{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
+                "(min_rows): sums of few rows hide little. Wait for more rows, or lower min_rows in the agreement and "
+                "in policy.toml."
             )
 
     def _of(self, request: Request) -> Terms | None:
@@ -139,6 +151,12 @@ def why_forbidden(method: Method, policy: Policy) -> str:
             f"the agreement asks for {listed(never)}, which its policy never uses (columns_never_used). "
             "Agree on other columns, or take them out of columns_never_used in policy.toml."
         )
+    for rule in ("min_cell", "rows_per_column"):
+        if method.secure and getattr(method, rule) < getattr(policy, rule):
+            return (
+                f"the secure sums of the agreement go by {rule} = {getattr(method, rule)}, its policy asks for "
+                f"{getattr(policy, rule)}. Agree on more, or lower {rule} in policy.toml."
+            )
     for terms in method.terms():
         if policy.keeps_story and terms.why_unchecked:
             return terms.why_unchecked

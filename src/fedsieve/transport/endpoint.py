@@ -7,15 +7,20 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.messages.secure_sum import Step
 from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, held_back
 from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
+
+if TYPE_CHECKING:
+    from fedsieve.privacy.secure_sum.site import Vault
+    from fedsieve.transport.secure_answers import SecureAnswers
 
 Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
@@ -92,6 +97,9 @@ class SiteState(Protocol):
     def keep_lasting(self, pins: Pins) -> None:
         """Add to it."""
 
+    def vault(self, run: str) -> "Vault":
+        """Secrets of a run's secure sums."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
 
@@ -104,6 +112,7 @@ class TransientState:
         self._stories: dict[str, Story] = {}
         self._answers: dict[tuple[str, str], bytes] = {}
         self._lasting: dict[str, str] = {}
+        self._vaults: dict[str, DictVault] = {}
 
     def memory(self, run: str) -> Memory:
         """Made when first asked for."""
@@ -133,8 +142,31 @@ class TransientState:
         """Held on to."""
         self._lasting |= pins
 
+    def vault(self, run: str) -> "DictVault":
+        """Made when first asked for."""
+        return self._vaults.setdefault(run, DictVault())
+
     def admit(self, run: str) -> None:
         """A process counts no runs."""
+
+
+class DictVault:
+    """A vault that lives as long as the process."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Held on to."""
+        self.kept[name] = data
+
+    def recall(self, name: str) -> bytes | None:
+        """What was kept."""
+        return self.kept.get(name)
+
+    def remove(self, name: str) -> None:
+        """Let go."""
+        self.kept.pop(name, None)
 
 
 class Endpoint:
@@ -148,25 +180,36 @@ class Endpoint:
         state: SiteState,
         *,
         hides_defects: bool,
-        table: Callable[[Request | None], Table] | None = None,
+        table: Callable[[Request | None, str], Table] | None = None,
+        sums: "SecureAnswers | None" = None,
         filters: Sequence[Filter] = (),
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
     ) -> None:
         self._rules, self._hides_defects = rules, hides_defects  # rules that cannot be read are a reason to refuse
         self._respond, self._wrapping, self._state = respond, wrapping, state
-        self._table = table  # where the site has rows of its own: as they are, or as a request sees them
+        self._table = table  # where the site has rows of its own: as they are in a run, or as a request sees them
+        self._sums = sums  # where the site can take part in secure sums
         self._filters, self._record, self._log_for = tuple(filters), record, log_for
 
     @classmethod
     def of_table(
-        cls, table: Table, method: Method, policy: Policy, wrapping: Wrapping, state: SiteState, **others: Any
+        cls,
+        table: Table,
+        method: Method,
+        policy: Policy,
+        wrapping: Wrapping,
+        state: SiteState,
+        sums: "SecureAnswers | None" = None,
+        **others: Any,
     ) -> "Endpoint":
         """The endpoint of a site that answers from its own rows."""
         rules = SiteRules(method, policy)
         known: dict[str, Table] = {}
 
-        def seen(request: Request | None) -> Table:
+        def seen(request: Request | None, run: str) -> Table:
+            if sums is not None:
+                return sums.table(table, method, run)
             if not policy.min_cell:
                 return table
             ranges = {} if request is None else dict(request.clips())
@@ -175,9 +218,9 @@ class Endpoint:
             )
 
         def respond(request: Request, run: str) -> Reply:
-            return Client(seen(request), state.memory(run)).answer(request)
+            return Client(seen(request, run), state.memory(run)).answer(request)
 
-        how = {"hides_defects": policy.hides_defects, "table": seen, **others}
+        how = {"hides_defects": policy.hides_defects, "table": seen, "sums": sums, **others}
         return cls(lambda: rules, respond, wrapping, state, **how)
 
     def answer(self, data: bytes) -> bytes:
@@ -207,9 +250,9 @@ class Endpoint:
         if not isinstance(request, Request):
             raise CodecError(f"was sent {type(request).__name__}, no request.")
         rules = self._rules()
-        if self._table is not None:  # before anything is computed: even a refusal could tell of few rows
-            rules.check_rows(self._table(None).n_rows)
-        rules.check_request(request)
+        if rules.method.secure:
+            return self._step(letter, request, rules)
+        self._check(letter, request, rules)
         if not rules.policy.keeps_story:
             return encode(self._reply(letter, request, rules))
         digest = hashlib.sha256(letter.payload).hexdigest()
@@ -223,6 +266,26 @@ class Endpoint:
             assert isinstance(reply, Reply)
             self._record(letter, request, reply, len(payload))
         return payload
+
+    def _step(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:
+        """The reply to a step of a secure sum; a request by itself is not answered, whatever it asks."""
+        if not isinstance(request, Step):
+            raise ProtocolError(f"was asked {type(request).__name__} by itself; agreed: totals only, by secure sums.")
+        if self._sums is None:
+            raise ProtocolError("cannot take part in secure sums here.")
+
+        def reply_to(inner: Request, digest: str, rules: SiteRules) -> Reply:
+            self._check(letter, inner, rules)
+            if rules.policy.keeps_story:
+                self._go_on(letter, inner, digest, rules)
+            return self._reply(letter, inner, rules)
+
+        return self._sums.payload(letter, request, rules, reply_to)
+
+    def _check(self, letter: Letter, request: Request, rules: SiteRules) -> None:
+        if self._table is not None:  # before anything is computed: even a refusal could tell of few rows
+            rules.check_rows(self._table(None, letter.run).n_rows)
+        rules.check_request(request)
 
     def _refused(self, letter: Letter, reason: str) -> bytes:
         refusal = Refusal(reason)
@@ -238,7 +301,8 @@ class Endpoint:
         if story.holds(digest):  # asked before, and interrupted
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
-        table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))
+        run, tables = letter.run, self._table
+        table, seen = (None, None) if tables is None else (tables(None, run), tables(request, run))
         rules.check_site(request, table, seen, state.memory(letter.run))
         state.admit(letter.run)
         state.keep_lasting(rules.lasting_pins(request))

@@ -93,7 +93,7 @@ class JoinedSite:
         except FedSieveError:  # the reason of the refusal
             asked_by, under, method = "", "", ""
         columns = () if request is None else request.column_names()
-        held = () if refused or self._has_no_rows else self._seen(request).held.constant
+        held = () if refused or self._has_no_rows else self._seen(request, letter.run).held.constant
         WhatLeft(self._folder.path).add(
             Departure(
                 run=letter.run,
@@ -112,9 +112,9 @@ class JoinedSite:
         )
 
     def _from_rows(self, request: Request, run: str) -> Reply:
-        return Client(self._seen(request), self._state.memory(run)).answer(request)
+        return Client(self._seen(request, run), self._state.memory(run)).answer(request)
 
-    def _seen(self, request: Request | None) -> GuardedTable:
+    def _seen(self, request: Request | None, _run: str) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
         ranges = {} if request is None else dict(request.clips())
         min_cell = self._policy_in_force().min_cell
@@ -209,6 +209,10 @@ class FolderState:
         """Of the present agreement."""
         self._ledger.keep_lasting(self._folder.agreement().fingerprint, pins)
 
+    def vault(self, run: str) -> "FolderVault":
+        """Files of one run."""
+        return FolderVault(self._folder.prepared / "sums" / Path(run).name)
+
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
         rows = self._folder.rows() if self._has_rows else None
@@ -221,6 +225,30 @@ class FolderState:
 
     def _answer_file(self, run: str, digest: str) -> Path:
         return self._folder.prepared / "answers" / Path(run).name / digest
+
+
+class FolderVault:
+    """What a site keeps of one run's secure sums, each a file that only it can read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, name: str, data: bytes) -> None:
+        """In a file of its own."""
+        make_private(self._folder)
+        write_atomically(self._file(name), lambda path: path.write_bytes(data), mode=keys.PRIVATE)
+
+    def recall(self, name: str) -> bytes | None:
+        """From its file."""
+        file = self._file(name)
+        return file.read_bytes() if file.is_file() else None
+
+    def remove(self, name: str) -> None:
+        """The file."""
+        self._file(name).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / name.replace(" ", "-")
 
 
 class _FileMemory:

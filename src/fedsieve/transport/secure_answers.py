@@ -1,0 +1,119 @@
+"""Secure sums at an endpoint: what a site adds to a sum passes all its checks, as if it were asked for by itself.
+
+The package `cryptography` is loaded only where a method asks for secure sums.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fedsieve.arrays import Ring
+from fedsieve.errors import CodecError, ProtocolError, extra_needed
+from fedsieve.messages import Reply, Request
+from fedsieve.messages.cells import AskCells, Cells
+from fedsieve.messages.secure_sum import AskMasked, Step
+from fedsieve.privacy import GuardedTable, SiteRules, held_back_in_total
+from fedsieve.protocol import Method
+from fedsieve.protocol.parties import GatherCohort
+from fedsieve.tables import Table
+from fedsieve.transport.codec import decode, encode
+
+if TYPE_CHECKING:
+    from fedsieve.privacy.secure_sum.site import Identity
+    from fedsieve.transport.endpoint import Letter, SiteState
+
+ReplyTo: TypeAlias = Callable[[Request, str, SiteRules], Reply]
+"""The reply to a request of this digest under these rules, once it passed all checks."""
+OWN_CELLS, ALL_CELLS = "own cells", "cells"  # in the vault
+
+
+class SecureAnswers:
+    """A site's part in secure sums: who it is, and where it keeps what it knows of them."""
+
+    def __init__(self, identity: "Identity", state: "SiteState") -> None:
+        self._identity, self._state = identity, state
+
+    def payload(self, letter: "Letter", request: Step, rules: SiteRules, reply_to: ReplyTo) -> bytes:
+        """The encoded reply to one step."""
+        sums = _package()
+        vault = self._state.vault(letter.run)
+        site = sums.SumSite(self._identity, letter.run, letter.cohort, sums.n_sums(rules.method), vault)
+
+        def numbers(masked: AskMasked) -> Ring:
+            return self._numbers(letter, masked, rules, reply_to)
+
+        payload: bytes = site.answer_once(letter.payload, request, lambda: encode(site.answer(request, numbers)))
+        return payload
+
+    def table(self, table: Table, method: Method, run: str) -> Table:
+        """A site's rows as a run's sums see them: without columns of which the total would tell of few rows."""
+        cells = self._recalled(run, ALL_CELLS)
+        if cells is None:
+            return table
+        few = cells.too_few(method.min_cell)
+        left_out = [name for name, out in zip((*cells.features, *cells.labels), few, strict=True) if out]
+        return GuardedTable(table, held_back_in_total(table, left_out, method.nominal, method.min_cell))
+
+    def _numbers(self, letter: "Letter", masked: AskMasked, rules: SiteRules, reply_to: ReplyTo) -> Ring:
+        content = masked.request.tobytes()
+        request = decode(content)
+        if not isinstance(request, Request) or isinstance(request, Step):
+            raise CodecError(f"was sent {type(request).__name__}, no request for a sum.")
+        first = isinstance(request, AskCells)
+        if first != (masked.number == 0):
+            raise ProtocolError("was asked for its cells, the first sum of a run, at another time.")
+        n_rows = rules.method.max_rows * len(letter.cohort)
+        if not first:
+            n_rows = self._cells(letter.run, masked.cells).n_rows
+            rules = rules.for_total(n_rows)
+        reply = reply_to(request, hashlib.sha256(content).hexdigest(), rules)
+        if first:
+            self._state.vault(letter.run).keep(OWN_CELLS, encode(reply))
+        ring: Ring = _package().ring_of(request, reply, n_rows)
+        return ring
+
+    def _cells(self, run: str, told: Cells | None) -> Cells:
+        """The cells of all sites, as they were told with the second sum of the run."""
+        kept, own = self._recalled(run, ALL_CELLS), self._recalled(run, OWN_CELLS)
+        if told is None and kept is None:
+            raise ProtocolError("was asked for a sum before it was told the cells of all sites.")
+        if told is None:
+            assert kept is not None
+            return kept
+        if own is None or not told.holds(own):
+            raise ProtocolError("was told cells of all sites that do not hold its own.")
+        if kept is not None and encode(kept) != encode(told):
+            raise ProtocolError("was told another story than before: the cells of all sites changed.")
+        self._state.vault(run).keep(ALL_CELLS, encode(told))
+        return told
+
+    def _recalled(self, run: str, name: str) -> Cells | None:
+        kept = self._state.vault(run).recall(name)
+        cells = None if kept is None else decode(kept)
+        assert cells is None or isinstance(cells, Cells)
+        return cells
+
+
+def secure_members(states: Mapping[str, "SiteState"]) -> tuple[dict[str, Any], dict[str, SecureAnswers]]:
+    """Sites within one process: a key for each that lives as long as the run; the public keys, and the sites' parts."""
+    sums = _package()
+    keys = {name: sums.new_key() for name in states}
+    members = {name: key.public_key() for name, key in keys.items()}
+    parts = {name: SecureAnswers(sums.Identity(name, keys[name], members), states[name]) for name in states}
+    return members, parts
+
+
+def secure_cohorts(method: Method, run: str, members: Mapping[str, Any]) -> GatherCohort:
+    """How the server's loop gets a cohort of which only totals are seen."""
+    sums = _package()
+    return lambda sites, rounds: sums.SecureCohort(method, sites, run, members, encode, rounds)
+
+
+def _package() -> Any:
+    try:
+        from fedsieve.privacy.secure_sum import protocol
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cryptography":
+            raise
+        raise extra_needed("secure=True", "cryptography", "secure") from None
+    return protocol
