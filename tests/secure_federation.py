@@ -97,7 +97,9 @@ class SecureFederation:
 
     def plain(self, request, names=None):
         """The sum of these sites' replies, added up in the open."""
-        first, *others = (request.answer(self.tables[name]) for name in names or self.names)
+        first, *others = (
+            request.answer(self.tables[name]) for name in (self.names if names is None else sorted(names))
+        )
         return sum(others, first)
 
 

@@ -12,7 +12,7 @@ from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Scaling, Terms
-from fedsieve.messages.columns import DECLARED, FEDERATED, ROBUST, Bins
+from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import default_n_features
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
@@ -110,7 +110,11 @@ class Method(ABC):
         if not self.secure:
             return
         kinds = (terms.request.reply for terms in self.terms())
-        reasons = (self.why_single_sites, *(kind.why_no_sum or kind.why_not_masked for kind in kinds))
+        own = "a total in each site's own ranges could not be checked. Use ranges='robust', or declare ranges."
+        reasons = (
+            own if self.ranges == LOCAL else self.why_single_sites,
+            *(kind.why_no_sum or kind.why_not_masked for kind in kinds),
+        )
         if reason := next((reason for reason in reasons if reason), ""):
             raise ParameterError(f"{self.name}: secure=True needs replies that add up; {reason}")
 
