@@ -10,7 +10,7 @@ from fedsieve.messages.covariances import AskCovariances
 from fedsieve.methods import SieveMethod
 from fedsieve.privacy.secure_sum.cohort import SecureCohort, n_sums
 from fedsieve.privacy.secure_sum.signatures import new_key
-from fedsieve.privacy.secure_sum.site import Identity, SumSite
+from fedsieve.privacy.secure_sum.site import Identity, Summand, SumSite
 from fedsieve.privacy.secure_sum.vectors import ring_of
 from fedsieve.protocol import Labeled
 from fedsieve.tables import ArrayTable
@@ -56,7 +56,11 @@ def measured() -> dict[str, float]:
         start = time.process_time()
         asked = decode(sent)
         payload = sites[name].answer_once(
-            sent, asked, lambda: encode(sites[name].answer(asked, lambda masked: numbers(name, masked.number)))
+            sent,
+            asked,
+            lambda: encode(
+                sites[name].answer(asked, lambda masked: Summand(numbers(name, masked.number), str(masked.number)))
+            ),
         )
         at_site[name] += time.process_time() - start
         n_bytes[name] += len(sent) + len(payload)

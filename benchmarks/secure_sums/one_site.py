@@ -8,7 +8,7 @@ import numpy as np
 from fedsieve.messages.secure_sum import KEY, SHARE, AskKeys, AskMasked, AskShares, AskSignature, AskUnmasking
 from fedsieve.privacy.secure_sum import masks
 from fedsieve.privacy.secure_sum.signatures import new_key, sign
-from fedsieve.privacy.secure_sum.site import Identity, SumSite, cohort_digest, signed_survivors
+from fedsieve.privacy.secure_sum.site import Identity, Summand, SumSite, cohort_digest, signed_survivors
 from fedsieve.transport.codec import encode
 from fedsieve.transport.endpoint import DictVault
 
@@ -26,7 +26,7 @@ def measured(n_sites: int) -> dict[str, float]:
 
     def timed(part, request):
         start = time.process_time()
-        reply = sites[me].answer(request, lambda _: np.zeros(SIZE, dtype=np.uint64))
+        reply = sites[me].answer(request, lambda _: Summand(np.zeros(SIZE, dtype=np.uint64), "zeros"))
         seconds[part] = seconds.get(part, 0.0) + time.process_time() - start
         n_bytes[part] = n_bytes.get(part, 0) + len(encode(request)) + len(encode(reply))
         return reply

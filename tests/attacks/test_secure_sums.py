@@ -112,6 +112,15 @@ def test_keys_of_another_run_are_refused():
     assert "keys that 'site-01' did not sign for this run" in refused(ours, VICTIM, request)
 
 
+def test_a_site_shares_only_the_keys_that_it_still_has():
+    """Its vault was lost and it made new ones; the server sends the old, which it signed as well."""
+    ours, question = stopped_at(SHARES)
+    ours.states[VICTIM].vault("run").kept.clear()
+    ours.ask(VICTIM, AskKeys(ALL, 3))
+    reason = "was sent other keys as its own than those it made."
+    assert refused(ours, VICTIM, question.request) == reason
+
+
 @pytest.mark.parametrize(
     ("keep", "reason"),
     [
@@ -199,6 +208,20 @@ def test_one_signature_per_sum():
     ours.ask(VICTIM, question.request)
     reason = "was asked for signature of sum 0 twice, and not the same: it answers the first alone."
     assert refused(ours, VICTIM, AskSignature(0, ALL[:4])) == reason
+
+
+def test_totals_of_one_thing_are_of_the_same_sites():
+    """Projections over all and covariances over all but one would give the means and spreads of that one."""
+    ours = federation(screen=2, n_features_to_select=1)
+    two, scaling = COLUMNS.only("ab"), m.Scaling(np.full(3, -2.0), np.full(3, 2.0), "robust")
+    projections = m.AskProjections(COLUMNS, scaling, np.eye(3)[:, :1])
+    steps = ours.steps(HISTOGRAMS, projections, m.AskCovariances(two, scaling.only([0, 1])))
+    question = next(steps)
+    while not (isinstance(question.request, AskSignature) and question.request.number == 3):
+        question = steps.send(ours.answer(question))
+    reason = "was told another story than before: the sites whose second moments are added up changed."
+    assert refused(ours, VICTIM, AskSignature(3, ALL[:4])) == reason
+    assert isinstance(ours.ask(VICTIM, question.request), m.Signature)
 
 
 def test_both_lists():

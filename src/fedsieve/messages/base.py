@@ -88,6 +88,8 @@ class Request:
     """Whether later replies of a client are checked against its reply to this."""
     machinery: ClassVar[bool] = False
     """Whether the protocol itself asks it, whatever the method."""
+    tells_of: ClassVar[str] = ""
+    """What totals of several kinds tell of together: of other sites, their difference would tell of single ones."""
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "reply"):  # else several requests share it

@@ -94,6 +94,7 @@ class AskCovariances(ScaledRequest):
     """
 
     reply: ClassVar = Covariances
+    tells_of: ClassVar = "second moments"
     title: ClassVar = "covariances of the columns"
 
     columns: Columns

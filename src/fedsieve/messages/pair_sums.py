@@ -55,6 +55,7 @@ class AskPairSums(RelationRequest):
     """Server: the pair sums of the features. Reveals the federation's spreads to every client."""
 
     reply: ClassVar = PairSums
+    tells_of: ClassVar = "distances"
     title: ClassVar = "pair sums of the features"
 
     relation: Relation

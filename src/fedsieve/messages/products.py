@@ -41,6 +41,7 @@ class AskProducts(RelationRequest):
     """
 
     reply: ClassVar = Products
+    tells_of: ClassVar = "distances"
     title: ClassVar = "products for PageRank"
     remembered: ClassVar = True  # distances are symmetric, which two products show
 

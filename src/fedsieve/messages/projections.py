@@ -92,6 +92,7 @@ class AskProjections(ScaledRequest):
     """
 
     reply: ClassVar = Projections
+    tells_of: ClassVar = "second moments"
     title: ClassVar = "products of the columns with the server's model"
 
     columns: Columns

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fedsieve.arrays import Ring
 from fedsieve.errors import CodecError, ProtocolError, extra_needed
 from fedsieve.messages import Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
@@ -19,7 +18,7 @@ from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 
 if TYPE_CHECKING:
-    from fedsieve.privacy.secure_sum.site import Identity
+    from fedsieve.privacy.secure_sum.site import Identity, Summand
     from fedsieve.transport.endpoint import Letter, SiteState
 
 ReplyTo: TypeAlias = Callable[[Request, str, SiteRules], Reply]
@@ -39,10 +38,10 @@ class SecureAnswers:
         vault = self._state.vault(letter.run)
         site = sums.SumSite(self._identity, letter.run, letter.cohort, sums.n_sums(rules.method), vault)
 
-        def numbers(masked: AskMasked) -> Ring:
-            return self._numbers(letter, masked, rules, reply_to)
+        def summand(masked: AskMasked) -> "Summand":
+            return self._summand(letter, masked, rules, reply_to)
 
-        payload: bytes = site.answer_once(letter.payload, request, lambda: encode(site.answer(request, numbers)))
+        payload: bytes = site.answer_once(letter.payload, request, lambda: encode(site.answer(request, summand)))
         return payload
 
     def table(self, table: Table, method: Method, run: str) -> Table:
@@ -54,7 +53,7 @@ class SecureAnswers:
         left_out = [name for name, out in zip((*cells.features, *cells.labels), few, strict=True) if out]
         return GuardedTable(table, held_back_in_total(table, left_out, method.nominal, method.min_cell))
 
-    def _numbers(self, letter: "Letter", masked: AskMasked, rules: SiteRules, reply_to: ReplyTo) -> Ring:
+    def _summand(self, letter: "Letter", masked: AskMasked, rules: SiteRules, reply_to: ReplyTo) -> "Summand":
         content = masked.request.tobytes()
         request = decode(content)
         if not isinstance(request, Request) or isinstance(request, Step):
@@ -69,8 +68,9 @@ class SecureAnswers:
         reply = reply_to(request, hashlib.sha256(content).hexdigest(), rules)
         if first:
             self._state.vault(letter.run).keep(OWN_CELLS, encode(reply))
-        ring: Ring = _package().ring_of(request, reply, n_rows)
-        return ring
+        sums = _package()
+        summand: Summand = sums.Summand(sums.ring_of(request, reply, n_rows), sums.told_of(request))
+        return summand
 
     def _cells(self, run: str, told: Cells | None) -> Cells:
         """The cells of all sites, as they were told with the second sum of the run."""

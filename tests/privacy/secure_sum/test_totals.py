@@ -13,7 +13,7 @@ from fedsieve.messages.secure_sum import AskMasked
 from fedsieve.privacy.secure_sum.cohort import n_sums
 from fedsieve.privacy.secure_sum.fixed_point import error
 from fedsieve.privacy.secure_sum.shamir import combine, threshold
-from fedsieve.privacy.secure_sum.site import SumSite
+from fedsieve.privacy.secure_sum.site import Summand, SumSite
 from fedsieve.privacy.secure_sum.vectors import layout
 from fedsieve.protocol import BadReplyError
 from secure_federation import COLUMNS, HISTOGRAMS, SecureFederation, histograms_total, tables
@@ -96,7 +96,7 @@ def test_a_lost_site_ends_the_run_where_that_is_agreed_on():
 def test_sums_that_belong_together_are_of_the_same_sites():
     federation = SecureFederation(tables(4))
     federation.lost = lambda step, name, _: step >= 8 and name == "site-01"
-    with pytest.raises(ProtocolError, match=r"a site was lost between sums that belong together \(histograms"):
+    with pytest.raises(ProtocolError, match=r"'site-01' lost between sums that belong together \(histograms"):
         federation.total(HISTOGRAMS, HISTOGRAMS)
 
 
@@ -136,7 +136,7 @@ def masked_alone(federation, numbers):
     for name in federation.names:
         vault, identity = federation.states[name].vault("run"), federation.sums[name]._identity
         site = SumSite(identity, "run", federation.names, n_sums(federation.method), vault)
-        sent[name] = site.answer(ask, lambda _: numbers).values
+        sent[name] = site.answer(ask, lambda _: Summand(numbers, "nothing")).values
     return sent
 
 

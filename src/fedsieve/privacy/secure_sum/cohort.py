@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bytes, Float
-from fedsieve.errors import ProtocolError
+from fedsieve.errors import ProtocolError, listed
 from fedsieve.messages import Known, Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import (
@@ -70,7 +70,7 @@ class SecureCohort:
         self._set_up: SetUp | None = None
         self._cells: Cells | None = None
         self._number = 0
-        self._summed: dict[type[Request], tuple[str, ...]] = {}
+        self._summed: dict[str, tuple[str, ...]] = {}  # what totals tell of -> whose they are
 
     def observe(self, observer: Observer) -> None:
         """Nothing is there to see."""
@@ -132,10 +132,11 @@ class SecureCohort:
         n_rows = len(self.clients) * self._method.max_rows if self._cells is None else self._cells.n_rows
         numbers = yield from self._masked(number, request, content, n_rows)
         survivors = tuple(numbers)
-        if self._summed.setdefault(type(request), survivors) != survivors:
+        if self._summed.setdefault(vectors.told_of(request), survivors) != survivors:
+            lost = [name for name in set_up.sharing if name not in survivors]
             raise ProtocolError(
-                f"{self._method.name}: a site was lost between sums that belong together ({request.title}). "
-                "Start a new run without it."
+                f"{self._method.name}: {listed(lost)} lost between sums that belong together ({request.title}): their "
+                "difference would tell of single sites. Start a new run."
             )
         this = masks.Sum(
             self._run, number, hashlib.sha256(content).hexdigest(), cohort_digest(self.clients, list(set_up.sharing))

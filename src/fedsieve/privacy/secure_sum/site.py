@@ -9,7 +9,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -62,6 +62,13 @@ class Identity:
     members: Mapping[str, PublicKey]
 
 
+class Summand(NamedTuple):
+    """A site's own numbers in a sum, and what they tell of: all sums that tell of one thing are of the same sites."""
+
+    numbers: Ring
+    told_of: str
+
+
 class SumSite:
     """Answers the steps of one run's sums, `n_sums` at most, with the sites of `cohort`."""
 
@@ -84,15 +91,15 @@ class SumSite:
             raise ProtocolError(f"was asked for {request.name} twice, and not the same: it answers the first alone.")
         return kept[DIGEST:]
 
-    def answer(self, request: Step, numbers: Callable[[AskMasked], Ring]) -> Reply:
-        """The reply to one step; `numbers` are this site's own in a sum."""
+    def answer(self, request: Step, summand: Callable[[AskMasked], Summand]) -> Reply:
+        """The reply to one step; `summand` is what this site adds to a sum."""
         match request:
             case AskKeys():
                 return self._keys(request)
             case AskShares():
                 return self._shares(request)
             case AskMasked():
-                return self._masked(request, numbers)
+                return self._masked(request, summand)
             case AskSignature():
                 return self._signature(request)
             case AskUnmasking():
@@ -163,7 +170,7 @@ class SumSite:
                     content += share.to_bytes(SHARE, "big")
         return [bytes(content) for content in by_site]
 
-    def _masked(self, request: AskMasked, numbers: Callable[[AskMasked], Ring]) -> Masked:
+    def _masked(self, request: AskMasked, summand: Callable[[AskMasked], Summand]) -> Masked:
         sites = json.loads(self._recalled("sites", "shares"))
         names = self._listed(request.sites, sites, "its numbers")
         self._pin("the sites that share secrets", json.dumps(names))
@@ -173,7 +180,8 @@ class SumSite:
         if own is None or self._vault.recall(f"shares {request.number}") is None:
             raise ProtocolError(f"has no secrets of sum {request.number}: it is over, or was never prepared.")
         content = hashlib.sha256(request.request.tobytes()).hexdigest()
-        values = numbers(request).copy()
+        own_numbers, told_of = summand(request)
+        values = own_numbers.copy()
         this = masks.Sum(self._run, request.number, content, cohort_digest(self._cohort, names))
         values += this.own_mask(own[KEY:], self._me, len(values))
         public = self._recalled(f"keys {request.number}", "shares")
@@ -186,6 +194,7 @@ class SumSite:
                 else:
                     values -= mask
         self._vault.keep(f"request {request.number}", content.encode())
+        self._vault.keep(f"told of {request.number}", told_of.encode())
         return Masked(values.view(np.int64))
 
     def _open(self, names: list[str], sites: list[str], boxes: Bytes) -> None:
@@ -212,6 +221,8 @@ class SumSite:
 
     def _signature(self, request: AskSignature) -> Signature:
         names = self._listed(request.survivors, self._sharing(), "a signature")
+        told_of = self._recalled(f"told of {request.number}", "its numbers").decode()
+        self._pin(f"the sites whose {told_of} are added up", json.dumps(names))
         self._vault.keep(f"survivors {request.number}", json.dumps(names).encode())
         return Signature(_array(sign(self._key, self._told(request.number, names)), SIGNATURE))
 

@@ -7,6 +7,11 @@ from fedsieve.messages.base import Addend, Reply, Request
 from fedsieve.privacy.secure_sum import fixed_point
 
 
+def told_of(request: Request) -> str:
+    """What a sum tells of; all such sums of a run are of the same sites."""
+    return request.tells_of or type(request).__name__
+
+
 def layout(request: Request, n_rows: int) -> tuple[Addend, ...]:
     """What a list is made of, the number of rows first; `n_rows` are those of all sites, or a bound of them."""
     return Addend((1,), n_rows, whole=True), *request.addends(n_rows)
