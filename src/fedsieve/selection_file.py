@@ -55,6 +55,7 @@ def selection_record(
         **found.facts(),
         "n_rows": found.n_rows,
         "dropped": found.dropped,
+        "left_out": list(found.left_out),
         "seed": seed,
         "federation": federation,
         "versions": versions(),
@@ -108,8 +109,10 @@ def read_selection(path: Path, *, whole: bool = False) -> dict[str, Any]:
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    kinds = {"method": str, "columns": list, "dropped": dict, "n_rows": dict, "transcript": list}
+    kinds = {"method": str, "columns": list, "dropped": dict, "transcript": list}
     if not all(isinstance(record.get(key), kind) for key, kind in kinds.items()) or not _are_names(record, "columns"):
+        return False
+    if not isinstance(record.get("n_rows", ""), dict | None):  # None where nobody sees single replies
         return False
     order, numbers = set(record["order"]), ("round", "n_bytes")
     return all(isinstance(record.get(name), dict) and order == set(record[name]) for name in record["columns"]) and all(

@@ -61,7 +61,7 @@ class SSFMLFSMethod(Method):
 
     name: ClassVar[str] = "SSFMLFS"
     range_choices: ClassVar[tuple[str, ...]] = (*Method.range_choices, LOCAL)
-    never_agreed: ClassVar[tuple[str, ...]] = (*Method.never_agreed, "selected_distance")
+    never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Method.choices,
         "missing": ("error", "unrelated"),

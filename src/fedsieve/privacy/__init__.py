@@ -1,10 +1,21 @@
 """What stands between an answer and the wire: what a site agreed to, and its own rules."""
 
 from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back, held_back_in_total
-from fedsieve.privacy.policy import LIBRARY, SITE, Pins, Policy, SiteRules, preset, what_leaves, why_forbidden
+from fedsieve.privacy.policy import (
+    LEAST_ROWS,
+    LIBRARY,
+    SITE,
+    Pins,
+    Policy,
+    SiteRules,
+    preset,
+    what_leaves,
+    why_forbidden,
+)
 from fedsieve.privacy.story import Story
 
 __all__ = [
+    "LEAST_ROWS",
     "LIBRARY",
     "SITE",
     "GuardedTable",

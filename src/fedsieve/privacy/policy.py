@@ -16,6 +16,7 @@ from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
 from fedsieve.tables import Table
 
+LEAST_ROWS = 2  # of a site in secure sums, whose min_rows is of all sites together
 Pins: TypeAlias = Mapping[str, str]
 """What must not change, by its digest."""
 
@@ -34,6 +35,7 @@ class Policy:
     max_runs_per_day: int = 24
     max_runs: int = 240  # in all, since the ledger began
     min_difference_rows: int = 5  # by which a table must differ from the last one answered for, or not at all
+    min_difference_sites: int = 2  # by which cohorts of secure sums on the same rows must differ, or not at all
     allow_exact_ranges: bool = False  # smallest and largest values
     allow_matrices: bool = False  # SSFMLFS's wire form "matrices", as good as the rows themselves
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
@@ -53,6 +55,7 @@ LIBRARY = Policy(
     max_runs_per_day=0,
     max_runs=0,
     min_difference_rows=0,
+    min_difference_sites=0,
     allow_exact_ranges=True,
     allow_matrices=True,
     allow_tests=True,
@@ -122,8 +125,8 @@ class SiteRules:
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
         if self.method.secure:
-            if n_rows < 2:
-                raise ProtocolError(f"has {n_rows} row{'s' * (n_rows != 1)}; a site needs at least 2.")
+            if n_rows < LEAST_ROWS:
+                raise ProtocolError(f"has {n_rows} row{'s' * (n_rows != 1)}; a site needs at least {LEAST_ROWS}.")
             if self._n_rows_in_total is None:  # of the first sum, which tells
                 return
             n_rows = self._n_rows_in_total
@@ -171,4 +174,5 @@ def why_forbidden(method: Method, policy: Policy) -> str:
 
 def what_leaves(method: Method) -> list[tuple[str, str]]:
     """For a person who must consent: each message that a site will send, and what it reveals."""
-    return [(terms.request.reply.__name__, terms.reveals()) for terms in method.terms()]
+    how = "in a total over at least three sites and two thirds of all, never by itself: " if method.secure else ""
+    return [(terms.request.reply.__name__, how + terms.reveals()) for terms in method.terms()]

@@ -52,7 +52,7 @@ class Method(ABC):
     """Whether a nominal column needs a range too, that of its codes."""
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"missing": ("error",), "on_bad_client": ("raise", "drop")}
     """The values that some parameters can take."""
-    never_agreed: ClassVar[tuple[str, ...]] = ("secure", "min_cell", "rows_per_column")
+    never_agreed: ClassVar[tuple[str, ...]] = ()
     """Parameters that no agreement holds: a federation always has their defaults."""
     takes_nominal: ClassVar[bool] = True
 

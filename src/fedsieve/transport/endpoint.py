@@ -17,10 +17,10 @@ from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
+from fedsieve.transport.secure_answers import SecureAnswers, within
 
 if TYPE_CHECKING:
     from fedsieve.privacy.secure_sum.site import Vault
-    from fedsieve.transport.secure_answers import SecureAnswers
 
 Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
@@ -100,6 +100,12 @@ class SiteState(Protocol):
     def vault(self, run: str) -> "Vault":
         """Secrets of a run's secure sums."""
 
+    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Raise `ProtocolError` where totals over these sites and those of an earlier run tell of single ones."""
+
+    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Remember that a total over these sites is told."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
 
@@ -146,6 +152,12 @@ class TransientState:
         """Made when first asked for."""
         return self._vaults.setdefault(run, DictVault())
 
+    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """A process remembers no run before."""
+
+    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Nor this one after it."""
+
     def admit(self, run: str) -> None:
         """A process counts no runs."""
 
@@ -181,7 +193,7 @@ class Endpoint:
         *,
         hides_defects: bool,
         table: Callable[[Request | None, str], Table] | None = None,
-        sums: "SecureAnswers | None" = None,
+        sums: Callable[[], SecureAnswers] | None = None,
         filters: Sequence[Filter] = (),
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
@@ -200,7 +212,7 @@ class Endpoint:
         policy: Policy,
         wrapping: Wrapping,
         state: SiteState,
-        sums: "SecureAnswers | None" = None,
+        sums: SecureAnswers | None = None,
         **others: Any,
     ) -> "Endpoint":
         """The endpoint of a site that answers from its own rows."""
@@ -220,7 +232,7 @@ class Endpoint:
         def respond(request: Request, run: str) -> Reply:
             return Client(seen(request, run), state.memory(run)).answer(request)
 
-        how = {"hides_defects": policy.hides_defects, "table": seen, "sums": sums, **others}
+        how = {"hides_defects": policy.hides_defects, "table": seen, "sums": sums and (lambda: sums), **others}
         return cls(lambda: rules, respond, wrapping, state, **how)
 
     def answer(self, data: bytes) -> bytes:
@@ -261,11 +273,14 @@ class Endpoint:
             self._go_on(letter, request, digest, rules)
             payload = encode(self._reply(letter, request, rules))
             self._state.keep_answer(letter.run, digest, payload)
+        self._recorded(letter, request, payload)
+        return payload
+
+    def _recorded(self, letter: Letter, request: Request, payload: bytes) -> None:
         if self._record is not None:
             reply = decode(payload)
             assert isinstance(reply, Reply)
             self._record(letter, request, reply, len(payload))
-        return payload
 
     def _step(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:
         """The reply to a step of a secure sum; a request by itself is not answered, whatever it asks."""
@@ -280,7 +295,9 @@ class Endpoint:
                 self._go_on(letter, inner, digest, rules)
             return self._reply(letter, inner, rules)
 
-        return self._sums.payload(letter, request, rules, reply_to)
+        payload = self._sums().payload(letter, request, rules, reply_to)
+        self._recorded(letter, within(request), payload)
+        return payload
 
     def _check(self, letter: Letter, request: Request, rules: SiteRules) -> None:
         if self._table is not None:  # before anything is computed: even a refusal could tell of few rows

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterator
 from math import isfinite
+from types import NoneType
 from typing import Any, NoReturn, TypeGuard
 
 from fedsieve.deployment.agreement import Agreement
@@ -23,7 +24,6 @@ PER_FEATURE = 32  # numbers that a method may tell of each feature
 
 SECTIONS = {
     "parameters": dict,
-    "n_rows": dict,
     "dropped": dict,
     "versions": dict,
     "bytes": dict,
@@ -94,7 +94,8 @@ def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
         return
     for column in record["columns"]:
         yield from _column_faults(column, record.get(column), set(features))
-    missing = [name for name, kind in SECTIONS.items() if not isinstance(record.get(name), kind)]
+    rows = {"n_rows": NoneType if agreement.method.secure else dict}  # of single sites, where they are seen
+    missing = [name for name, kind in (SECTIONS | rows).items() if not isinstance(record.get(name, ""), kind)]
     if missing:
         yield f"it lacks {listed(missing)}"
         return

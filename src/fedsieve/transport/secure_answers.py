@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from fedsieve.errors import CodecError, ProtocolError, extra_needed
 from fedsieve.messages import Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
-from fedsieve.messages.secure_sum import AskMasked, Step
-from fedsieve.privacy import GuardedTable, SiteRules, held_back_in_total
+from fedsieve.messages.secure_sum import AskKeys, AskMasked, AskSignature, Step
+from fedsieve.privacy import GuardedTable, HeldBack, SiteRules, held_back_in_total
 from fedsieve.protocol import Method
 from fedsieve.protocol.parties import GatherCohort
 from fedsieve.tables import Table
@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 ReplyTo: TypeAlias = Callable[[Request, str, SiteRules], Reply]
 """The reply to a request of this digest under these rules, once it passed all checks."""
-OWN_CELLS, ALL_CELLS = "own cells", "cells"  # in the vault
+OWN_CELLS, ALL_CELLS, BEGUN = "own cells", "cells", "begun"  # in the vault
+
+
+def within(request: Step) -> Request:
+    """The request that a sum is about, where the step names one; else the step itself."""
+    if not isinstance(request, AskMasked):
+        return request
+    inner = decode(request.request.tobytes())
+    if not isinstance(inner, Request) or isinstance(inner, Step):
+        raise CodecError(f"was sent {type(inner).__name__}, no request for a sum.")
+    return inner
 
 
 class SecureAnswers:
@@ -36,28 +46,36 @@ class SecureAnswers:
         """The encoded reply to one step."""
         sums = _package()
         vault = self._state.vault(letter.run)
+        if vault.recall(BEGUN) is None and self._state.story(letter.run).asked:
+            raise ProtocolError("has answered in this run already, and its secrets of it are gone. Start a new run.")
+        vault.keep(BEGUN, b"")
         site = sums.SumSite(self._identity, letter.run, letter.cohort, sums.n_sums(rules.method), vault)
 
         def summand(masked: AskMasked) -> "Summand":
             return self._summand(letter, masked, rules, reply_to)
 
-        payload: bytes = site.answer_once(letter.payload, request, lambda: encode(site.answer(request, summand)))
+        def reply() -> bytes:
+            if isinstance(request, AskKeys):
+                self._state.check_cohort(letter.run, request.cohort)
+            if isinstance(request, AskSignature):
+                self._state.check_cohort(letter.run, request.survivors)
+                self._state.keep_cohort(letter.run, request.survivors)
+            return encode(site.answer(request, summand))
+
+        payload: bytes = site.answer_once(letter.payload, request, reply)
         return payload
 
-    def table(self, table: Table, method: Method, run: str) -> Table:
+    def table(self, table: Table, method: Method, run: str) -> GuardedTable:
         """A site's rows as a run's sums see them: without columns of which the total would tell of few rows."""
         cells = self._recalled(run, ALL_CELLS)
         if cells is None:
-            return table
+            return GuardedTable(table, HeldBack())
         few = cells.too_few(method.min_cell)
         left_out = [name for name, out in zip((*cells.features, *cells.labels), few, strict=True) if out]
         return GuardedTable(table, held_back_in_total(table, left_out, method.nominal, method.min_cell))
 
     def _summand(self, letter: "Letter", masked: AskMasked, rules: SiteRules, reply_to: ReplyTo) -> "Summand":
-        content = masked.request.tobytes()
-        request = decode(content)
-        if not isinstance(request, Request) or isinstance(request, Step):
-            raise CodecError(f"was sent {type(request).__name__}, no request for a sum.")
+        content, request = masked.request.tobytes(), within(masked)
         first = isinstance(request, AskCells)
         if first != (masked.number == 0):
             raise ProtocolError("was asked for its cells, the first sum of a run, at another time.")
@@ -99,8 +117,12 @@ def secure_members(states: Mapping[str, "SiteState"]) -> tuple[dict[str, Any], d
     sums = _package()
     keys = {name: sums.new_key() for name in states}
     members = {name: key.public_key() for name, key in keys.items()}
-    parts = {name: SecureAnswers(sums.Identity(name, keys[name], members), states[name]) for name in states}
-    return members, parts
+    return members, {name: secure_answers(name, keys[name], members, states[name]) for name in states}
+
+
+def secure_answers(name: str, key: Any, members: Mapping[str, Any], state: "SiteState") -> SecureAnswers:
+    """The part of a site of this name and key, which sums up with these members and no others."""
+    return SecureAnswers(_package().Identity(name, key, members), state)
 
 
 def secure_cohorts(method: Method, run: str, members: Mapping[str, Any]) -> GatherCohort:

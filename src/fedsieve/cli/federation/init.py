@@ -15,6 +15,7 @@ from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.errors import ParameterError
 from fedsieve.methods import DEFAULT_METHOD, METHODS
 from fedsieve.privacy import SITE
+from fedsieve.protocol.method import MIN_SECURE
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
@@ -44,6 +45,13 @@ def init(
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = 2,
     min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = SITE.min_rows,
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure",
+            help="Secure sums: the server sees totals over at least three sites, never a single site's reply.",
+        ),
+    ] = False,
     max_rows: Annotated[
         int, typer.Option(help="How many rows a site may claim, so that none outweighs all others.")
     ] = 1_000_000,
@@ -62,8 +70,9 @@ def init(
     Without --schema, federation.toml is a template with marked places; fill them in, then run 'pack'.
     """
     names = split_names(sites)
-    if len(names) < min_clients:
-        raise ParameterError(f"--sites names {len(names)} sites; a federation needs {min_clients} or more.")
+    least = max(min_clients, MIN_SECURE if secure else 0)
+    if len(names) < least:
+        raise ParameterError(f"--sites names {len(names)} sites; a federation needs {least} or more.")
     features, label_names = _columns(schema, labels)
     parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
     text = agreement_text(
@@ -78,7 +87,7 @@ def init(
         method=next((known for known in METHODS if known.lower() == method.lower()), method),
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},
-        privacy={"min_rows": min_rows},
+        privacy={"min_rows": min_rows, "secure": secure},
     )
     if features is not None:
         parse_agreement(text)
