@@ -103,6 +103,23 @@ def test_declared_ranges():
         assert_same(*both(kind(case.features, ranges=ranges), labeled(case), sites(case)))
 
 
+@pytest.mark.parametrize("kind", [SieveMethod, SSFMLFSMethod])
+def test_sites_hold_the_same_columns_back(kind):
+    """Two rows of all sites differ in a column: the total knows of none of them."""
+    case = example(n_clients=4)
+    for X in case.clients.values():
+        X[:, 4] = 0.25
+    for name in ("site-0", "site-2"):
+        case.clients[name][1, 4] = 0.75
+    method = kind(case.features, ranges=dict.fromkeys(case.features, (-1.0, 2.0)), min_cell=3)
+    secure, plain = both(method, labeled(case), sites(case))
+    assert_same(secure, plain)
+    assert secure.left_out == (case.features[4],)
+    shown = in_process.select(method, as_held_back(method, labeled(case), sites(case))[0], sites(case)).selection
+    apart = [np.abs(values - secure.columns()[name]).max() for name, values in shown.columns().items()]
+    assert max(apart) > ROOM  # with these two rows it would be another result
+
+
 def test_pooled_fedcmfs():
     case = supervised_example()
     tables = {**case.sites, "more": next(iter(case.sites.values()))}

@@ -29,6 +29,7 @@ from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_a
 from fedsieve.tables import LARGEST, Table, checked_batches
 
 LARGEST_CODE = 1000.0  # of a nominal column in a secure sum, which needs a bound
+ROUNDING = 16 * np.finfo(np.float64).eps  # of a sum of squares made of mean and spread, and taken apart again
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,7 @@ class AskMoments(ScaledRequest):
         mean = sums / np.maximum(count, 1)
         m2 = squares - sums * mean
         size = np.where(self.columns.nominal_mask, LARGEST_CODE, 1.0)  # of a mean, by which the sums' error counts
-        room = errors[2] + 2 * size * errors[1]
+        room = errors[2] + 2 * size * errors[1] + ROUNDING * squares
         m2 = np.where((m2 <= room) | (count < 2), 0.0, m2)
         return Moments(n_rows, self.columns.features, count, mean, m2, int(n_clipped[0]))
 

@@ -14,8 +14,9 @@ from fedsieve.privacy.secure_sum.cohort import n_sums
 from fedsieve.privacy.secure_sum.fixed_point import error
 from fedsieve.privacy.secure_sum.shamir import combine, threshold
 from fedsieve.privacy.secure_sum.site import Summand, SumSite
-from fedsieve.privacy.secure_sum.vectors import layout
+from fedsieve.privacy.secure_sum.vectors import layout, reply_of, ring_of
 from fedsieve.protocol import BadReplyError
+from fedsieve.tables import ArrayTable
 from secure_federation import COLUMNS, HISTOGRAMS, SecureFederation, histograms_total, tables
 
 KEYS, SHARES, MASKED, SIGNATURES, UNMASKING = range(5)  # the steps of the first sum, which tells the cells
@@ -120,6 +121,33 @@ def test_a_total_that_no_table_has_is_not_believed(monkeypatch):
     monkeypatch.setattr(m.AskHistograms, "answer", answer)
     with pytest.raises(ProtocolError, match="the total over 4 sites broke a rule: it sent counts that are no whole"):
         federation.total(HISTOGRAMS)
+
+
+CONSTANTS = np.array([0.1, 1 / 3, 0.5 + 1e-9, 0.5 + 1e-6, 0.5 - 1e-4, 0.7, 0.999, 1e-7])
+DECLARED = m.Scaling(np.zeros(len(CONSTANTS)), np.ones(len(CONSTANTS)), "declared")
+MANY = m.Columns(tuple(f"c{i}" for i in range(len(CONSTANTS))), (), "error")
+
+
+@pytest.mark.parametrize(
+    ("request_", "spread"),
+    [
+        (m.AskCovariances(MANY, DECLARED), lambda total: np.diagonal(total.deviations())),
+        (m.AskProjections(MANY, DECLARED, np.ones((len(CONSTANTS), 1))), lambda total: total.spreads()),
+        (m.AskMoments(MANY, DECLARED), lambda total: total.m2),
+    ],
+    ids=["covariances", "projections", "moments"],
+)
+def test_a_constant_column_has_no_spread_whatever_rounding_leaves(request_, spread):
+    sizes = (3, 50, 7, 11, 23)
+    tables_ = [ArrayTable(MANY.features, np.tile(CONSTANTS, (n, 1))) for n in sizes]
+    n_rows = sum(sizes)
+    rings = [ring_of(request_, request_.answer(table), n_rows) for table in tables_]
+    total = reply_of(request_, np.sum(rings, axis=0, dtype=np.uint64), n_rows, len(sizes))
+    assert spread(total).tolist() == [0.0] * len(CONSTANTS)
+    varied = np.tile(CONSTANTS, (n_rows, 1))
+    varied[0] += 1e-4
+    one = request_.answer(ArrayTable(MANY.features, varied))
+    assert np.all(spread(reply_of(request_, ring_of(request_, one, n_rows), n_rows, 1)) > 0)
 
 
 # What the server sees.
