@@ -31,6 +31,9 @@ def rows_to_answer_for(
 
 def tell_what_is_held_back(site: SiteFolder) -> None:
     """Say which columns are answered as if they were constant, and why; nobody else is told."""
+    if site.agreement().method.secure:
+        say("Secure sums: a first total over all sites decides which columns are left out, at all sites alike.")
+        return
     held = site.held_back(site.rows(), read_policy(site).min_cell)
     if held.reasons:
         warn(f"{len(held.reasons)} columns are held back (min_cell in policy.toml); the server is not told which:")
