@@ -9,6 +9,7 @@ from fedsieve.messages.secure_sum import AskKeys, AskMasked, AskSignature, AskUn
 from fedsieve.methods import SieveMethod
 from fedsieve.privacy import LIBRARY
 from fedsieve.privacy.secure_sum.signatures import new_key
+from fedsieve.privacy.secure_sum.site import sum_digest
 from fedsieve.transport.codec import encode
 from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
 from secure_federation import COLUMNS, FEATURES, HISTOGRAMS, SecureFederation, changed, tables
@@ -222,6 +223,37 @@ def test_totals_of_one_thing_are_of_the_same_sites():
     reason = "was told another story than before: the sites whose second moments are added up changed."
     assert refused(ours, VICTIM, AskSignature(3, ALL[:4])) == reason
     assert isinstance(ours.ask(VICTIM, question.request), m.Signature)
+
+
+def test_numbers_of_unlike_scales_cannot_be_added_up():
+    """A victim told of few rows scales its numbers up, the others, told of many, down: the total would be the victim's.
+
+    The masks are bound to what was told, so that they do not cancel, and no site unmasks: it sees no signatures.
+    """
+    ours, question = stopped_at(MASKED + 3)
+    cells = question.request.cells
+    told = {name: cells if name == VICTIM else changed(cells, n_rows=2**50) for name in ALL}
+    sent = {name: ours.ask(name, changed(question.request, cells=told[name])) for name in ALL}
+    assert all(isinstance(reply, m.Masked) for reply in sent.values())
+    signatures = np.stack([ours.ask(name, AskSignature(1, ALL)).signature for name in ALL])
+    for name in ALL:
+        request = AskUnmasking(1, ALL, ALL, signatures)
+        assert "under the list of survivors it was told" in refused(ours, name, request)
+    # Without the others' signatures it takes four who were told the same.
+    alike = ALL[1:]
+    assert isinstance(ours.ask("site-01", AskUnmasking(1, ALL, alike, signatures[1:])), m.Unmasking)
+    assert "it takes 4" in refused(ours, VICTIM, AskUnmasking(1, ALL, ALL[:1], signatures[:1]))
+
+
+def test_masks_are_bound_to_what_scales_the_numbers():
+    assert sum_digest(b"request", "") != sum_digest(b"request", "cells")
+    ours, question = stopped_at(MASKED + 3)
+    one = ours.ask(VICTIM, question.request).values
+    ours.states[VICTIM].vault("run").kept.pop("answer, masked numbers of sum 1")
+    ours.states[VICTIM].vault("run").kept.pop("cells")
+    cells = changed(question.request.cells, n_rows=question.request.cells.n_rows + 1)
+    other = ours.ask(VICTIM, changed(question.request, cells=cells)).values
+    assert np.all(one != other)  # counts themselves would be the same
 
 
 def test_both_lists():

@@ -79,15 +79,16 @@ class SecureAnswers:
         first = isinstance(request, AskCells)
         if first != (masked.number == 0):
             raise ProtocolError("was asked for its cells, the first sum of a run, at another time.")
-        n_rows = rules.method.max_rows * len(letter.cohort)
+        n_rows, scaled_by = rules.method.max_rows * len(letter.cohort), ""
         if not first:
-            n_rows = self._cells(letter.run, masked.cells).n_rows
+            cells = self._cells(letter.run, masked.cells)
+            n_rows, scaled_by = cells.n_rows, hashlib.sha256(encode(cells)).hexdigest()
             rules = rules.for_total(n_rows)
         reply = reply_to(request, hashlib.sha256(content).hexdigest(), rules)
         if first:
             self._state.vault(letter.run).keep(OWN_CELLS, encode(reply))
         sums = _package()
-        summand: Summand = sums.Summand(sums.ring_of(request, reply, n_rows), sums.told_of(request))
+        summand: Summand = sums.Summand(sums.ring_of(request, reply, n_rows), sums.told_of(request), scaled_by)
         return summand
 
     def _cells(self, run: str, told: Cells | None) -> Cells:

@@ -24,7 +24,7 @@ from fedsieve.messages.secure_sum import (
 from fedsieve.privacy.secure_sum import masks, shamir, vectors
 from fedsieve.privacy.secure_sum.server import Gathered, unmasked
 from fedsieve.privacy.secure_sum.signatures import PublicKey, is_signed
-from fedsieve.privacy.secure_sum.site import MIN_SITES, cohort_digest, signed_keys, signed_survivors
+from fedsieve.privacy.secure_sum.site import MIN_SITES, cohort_digest, signed_keys, signed_survivors, sum_digest
 from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.tables import usual_value
@@ -47,7 +47,7 @@ class SetUp:
 class SecureCohort:
     """Sites whose single replies nobody sees; a lost one is left out of later sums, and rebuilt from shares.
 
-    `encode` makes bytes of a request, `members` are the sites' public keys, `run` is the name under which sites know
+    `encode` makes bytes of a message, `members` are the sites' public keys, `run` is the name under which sites know
     the run.
     """
 
@@ -59,7 +59,7 @@ class SecureCohort:
         sites: tuple[str, ...],
         run: str,
         members: Mapping[str, PublicKey],
-        encode: Callable[[Request], bytes],
+        encode: Callable[[Request | Reply], bytes],
         rounds_before: int = 0,
     ) -> None:
         self.clients = tuple(sorted(sites))
@@ -138,9 +138,9 @@ class SecureCohort:
                 f"{self._method.name}: {listed(lost)} lost between sums that belong together ({request.title}): their "
                 "difference would tell of single sites. Start a new run."
             )
-        this = masks.Sum(
-            self._run, number, hashlib.sha256(content).hexdigest(), cohort_digest(self.clients, list(set_up.sharing))
-        )
+        scaled_by = "" if self._cells is None else hashlib.sha256(self._encode(self._cells)).hexdigest()
+        cohort = cohort_digest(self.clients, list(set_up.sharing))
+        this = masks.Sum(self._run, number, sum_digest(content, scaled_by), cohort)
         unmasking = yield from self._unmasking(this, survivors)
         lost = [name for name in set_up.sharing if name not in numbers]
         total = unmasked(

@@ -63,10 +63,15 @@ class Identity:
 
 
 class Summand(NamedTuple):
-    """A site's own numbers in a sum, and what they tell of: all sums that tell of one thing are of the same sites."""
+    """A site's own numbers in a sum.
+
+    What else decides their scale is bound into the masks: with numbers of unlike scales a server could tell them apart
+    in the total. All sums that tell of one thing are of the same sites.
+    """
 
     numbers: Ring
     told_of: str
+    scaled_by: str = ""
 
 
 class SumSite:
@@ -179,9 +184,8 @@ class SumSite:
         own = self._vault.recall(f"secrets {request.number}")
         if own is None or self._vault.recall(f"shares {request.number}") is None:
             raise ProtocolError(f"has no secrets of sum {request.number}: it is over, or was never prepared.")
-        content = hashlib.sha256(request.request.tobytes()).hexdigest()
-        own_numbers, told_of = summand(request)
-        values = own_numbers.copy()
+        own_numbers, told_of, scaled_by = summand(request)
+        content, values = sum_digest(request.request.tobytes(), scaled_by), own_numbers.copy()
         this = masks.Sum(self._run, request.number, content, cohort_digest(self._cohort, names))
         values += this.own_mask(own[KEY:], self._me, len(values))
         public = self._recalled(f"keys {request.number}", "shares")
@@ -292,6 +296,11 @@ def signed_keys(run: str, cohort: tuple[str, ...], name: str, box: bytes, public
 def signed_survivors(run: str, number: int, request: str, cohort: str, survivors: list[str]) -> bytes:
     """What a site signs before it unmasks."""
     return masks.statement("survivors", run, number, request, cohort, survivors)
+
+
+def sum_digest(request: bytes, scaled_by: str) -> str:
+    """Of what a sum is about: the request, and what else its numbers are scaled by."""
+    return masks.digest("request", hashlib.sha256(request).hexdigest(), scaled_by)
 
 
 def cohort_digest(cohort: tuple[str, ...], sharing: list[str]) -> str:
