@@ -148,6 +148,16 @@ def test_what_is_no_selection_is_refused(tmp_path, content):
         read_selection(tmp_path / "x.json")
 
 
+def test_a_selection_by_secure_sums_knows_no_rows_of_single_sites(record, tmp_path):
+    secure = {**record, "parameters": {**record["parameters"], "secure": True}}
+    path = tmp_path / "selection.json"
+    write_selection({**secure, "n_rows": None}, tmp_path)
+    assert read_selection(path, whole=True)["n_rows"] is None
+    write_selection({**secure, "n_rows": {"siteA": 7}}, tmp_path)
+    with pytest.raises(DataError, match=r"lacks parts of a selection"):
+        read_selection(path, whole=True)
+
+
 @pytest.mark.parametrize("key", ["method", "columns", "dropped", "n_rows", "transcript", "scores"])
 @pytest.mark.parametrize("value", [None, 7, [7], {"a": 7}, "a"])
 def test_a_selection_that_lacks_parts_is_refused_where_it_is_shown(record, tmp_path, key, value):
