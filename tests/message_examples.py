@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from fedsieve import messages as m
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bytes, Float, Int
 
 NAMES = ("age", "", "größe", "体重", "🦠", 'quote"and\\slash', "\n")
 VALUES = np.linspace(-1, 1, len(NAMES))
@@ -17,8 +17,16 @@ FULL = {
     tuple[str, ...]: NAMES,
     Float: np.outer(VALUES, [1.0, -0.5]),
     Int: np.arange(6).reshape(3, 2),
+    Bytes: np.arange(12, dtype=np.uint8).reshape(2, 3, 2),
 }
-EMPTY = {int: 0, str: "", tuple[str, ...]: (), Float: np.empty(0), Int: np.empty((0, 0), dtype=np.int64)}
+EMPTY = {
+    int: 0,
+    str: "",
+    tuple[str, ...]: (),
+    Float: np.empty(0),
+    Int: np.empty((0, 0), dtype=np.int64),
+    Bytes: np.empty(0, dtype=np.uint8),
+}
 ODD = {**FULL, Float: np.where(VALUES < 0, -np.inf, np.where(VALUES > 0.5, np.nan, VALUES)), Int: np.arange(7)}
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from fedsieve.errors import DataError
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
-from fedsieve.methods.ranges import declared_scaling
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import read_selection, refuse_to_overwrite, selection_record, write_selection
 from fedsieve.tables import ArrayTable
@@ -56,7 +55,7 @@ def test_the_parameters_of_the_record_make_the_same_plan(record, plan):
     again = SSFMLFSMethod(FEATURES, **{**parameters, "nominal": tuple(parameters["nominal"])})
     for name in ("lam", "wire_form", "k", "nominal", "missing", "min_clients", "tol"):
         assert getattr(again, name) == getattr(plan, name), name
-    assert declared_scaling(again).low.tolist() == declared_scaling(plan).low.tolist()
+    assert again.declared_scaling.low.tolist() == plan.declared_scaling.low.tolist()
 
 
 def test_the_record_survives_the_disk(record, tmp_path):
@@ -147,6 +146,16 @@ def test_what_is_no_selection_is_refused(tmp_path, content):
     (tmp_path / "x.json").write_bytes(content)
     with pytest.raises(DataError, match=r"x\.json: is no (valid JSON|selection of format)"):
         read_selection(tmp_path / "x.json")
+
+
+def test_a_selection_by_secure_sums_knows_no_rows_of_single_sites(record, tmp_path):
+    secure = {**record, "parameters": {**record["parameters"], "secure": True}}
+    path = tmp_path / "selection.json"
+    write_selection({**secure, "n_rows": None}, tmp_path)
+    assert read_selection(path, whole=True)["n_rows"] is None
+    write_selection({**secure, "n_rows": {"siteA": 7}}, tmp_path)
+    with pytest.raises(DataError, match=r"lacks parts of a selection"):
+        read_selection(path, whole=True)
 
 
 @pytest.mark.parametrize("key", ["method", "columns", "dropped", "n_rows", "transcript", "scores"])

@@ -7,6 +7,7 @@ import csv
 import json
 from math import isnan
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from fedsieve.errors import DataError
@@ -55,6 +56,7 @@ def selection_record(
         **found.facts(),
         "n_rows": found.n_rows,
         "dropped": found.dropped,
+        "left_out": list(found.left_out),
         "seed": seed,
         "federation": federation,
         "versions": versions(),
@@ -108,8 +110,12 @@ def read_selection(path: Path, *, whole: bool = False) -> dict[str, Any]:
 
 
 def _is_whole(record: dict[str, Any]) -> bool:
-    kinds = {"method": str, "columns": list, "dropped": dict, "n_rows": dict, "transcript": list}
+    kinds = {"method": str, "columns": list, "dropped": dict, "transcript": list}
     if not all(isinstance(record.get(key), kind) for key, kind in kinds.items()) or not _are_names(record, "columns"):
+        return False
+    parameters = record.get("parameters")
+    secure = isinstance(parameters, dict) and parameters.get("secure") is True  # then nobody knows rows of single sites
+    if not isinstance(record.get("n_rows", ""), NoneType if secure else dict):
         return False
     order, numbers = set(record["order"]), ("round", "n_bytes")
     return all(isinstance(record.get(name), dict) and order == set(record[name]) for name in record["columns"]) and all(

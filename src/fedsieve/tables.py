@@ -139,6 +139,18 @@ def _refuse(bad: Bool, what: str, columns: Sequence[str], way_out: str) -> None:
         raise DataError(f"{count} {what} value{'s' * (count > 1)} in column {columns[first]!r}{more}. {way_out}")
 
 
+def usual_value(values: Float) -> tuple[float, int]:
+    """The most frequent present value, the smallest where several are, and how many present values differ from it.
+
+    >>> usual_value(np.array([2.0, 0.0, 2.0, np.nan]))
+    (2.0, 1)
+    """
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if not len(distinct):
+        return np.nan, 0
+    return float(distinct[np.argmax(counts)]), int(counts.sum() - counts.max())
+
+
 def is_sparse(table: Rows) -> bool:
     """Whether it is a scipy sparse table; says so without importing scipy, which takes a site's process longer."""
     return not isinstance(table, np.ndarray) and hasattr(table, "tocsr")

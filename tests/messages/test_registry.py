@@ -23,8 +23,9 @@ from fedsieve.transport.codec import decode, encode, encoded_size
 from protocol.federation import WIRES, drive, example, labeled, sites
 from protocol.supervised import PLANS, supervised_example
 
-REQUESTS = [kind for kind in m.REQUESTS.values() if kind.__module__.startswith("fedsieve.")]
-REPLIES = [kind for kind in m.REPLIES.values() if kind.__module__.startswith("fedsieve.") and kind is not m.Refusal]
+OURS = [kind for kind in m.REQUESTS.values() if kind.__module__.startswith("fedsieve.")]
+REQUESTS = [kind for kind in OURS if not kind.machinery]  # what methods ask; the protocol's own steps are elsewhere
+REPLIES = [kind.reply for kind in REQUESTS]
 ADDED = [kind for kind in REPLIES if not kind.why_no_sum]
 NOT_ADDED = [kind for kind in (*REPLIES, m.Refusal) if kind.why_no_sum]
 SOURCES = Path(fedsieve.__file__).parent
@@ -102,8 +103,14 @@ def test_a_refusal_survives_as_bytes():
 def test_a_message_is_one_file_with_a_request_and_its_reply():
     files = [kind.__module__ for kind in REQUESTS]
     assert len(set(files)) == len(files)
-    assert [kind.reply for kind in REQUESTS] == REPLIES  # declared together, each for one request
-    assert [kind.__module__ for kind in REPLIES] == files
+    replies = [kind for kind in m.REPLIES.values() if kind.__module__.startswith("fedsieve.") and kind is not m.Refusal]
+    assert [kind.reply for kind in OURS] == replies  # declared together, each for one request
+    assert [kind.reply.__module__ for kind in OURS] == [kind.__module__ for kind in OURS]
+
+
+def test_what_the_protocol_itself_asks_is_in_two_files_of_its_own():
+    own = {kind.__module__ for kind in OURS if kind.machinery}
+    assert own == {"fedsieve.messages.cells", "fedsieve.messages.secure_sum"}
 
 
 @pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fedsieve import messages as m
 from fedsieve.errors import ProtocolError
 from fedsieve.methods import SSFMLFSMethod
-from fedsieve.methods.ranges import declared_scaling
 from fedsieve.privacy import SiteRules, what_leaves
 from fedsieve.protocol import SERVER, Client
 from fedsieve.tables import ArrayTable
@@ -42,7 +41,7 @@ def requests(plan: SSFMLFSMethod, **changes) -> dict[type, m.Request]:
     columns = dataclasses.replace(m.Columns(plan.features, plan.nominal, plan.missing), **changes)
     d = len(columns.features)
     ends = {"federated": (np.zeros(d), np.ones(d)), "local": (None, None)}
-    scaling = scaling or declared_scaling(plan) or m.Scaling(*ends[str(plan.ranges)], str(plan.ranges))
+    scaling = scaling or plan.declared_scaling or m.Scaling(*ends[str(plan.ranges)], str(plan.ranges))
     relation = m.Relation(columns, scaling, np.full(d, 0.1), kind)
     found = [m.AskRanges(columns), m.AskMoments(columns, scaling), m.AskRelations(relation), m.AskPairSums(relation)]
     return {type(request): request for request in [*found, m.AskProducts(relation, np.ones(d))]}

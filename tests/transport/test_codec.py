@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from fedsieve import messages as m
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bytes, Float, Int
 from fedsieve.errors import CodecError
 from fedsieve.transport.codec import DIGEST, LENGTH, MAGIC, decode, encode, encoded_size
 from message_examples import kinds
@@ -22,7 +22,8 @@ names = st.lists(st.text(max_size=8), max_size=4).map(tuple)
 numbers = st.integers(-(2**62), 2**62)
 floats = hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, min_side=0, max_side=4))
 counts = hnp.arrays(np.int64, hnp.array_shapes(max_dims=2, min_side=0, max_side=5))
-OF_TYPE = {int: numbers, str: st.text(max_size=9), tuple[str, ...]: names, Float: floats, Int: counts}
+raw = hnp.arrays(np.uint8, hnp.array_shapes(max_dims=3, min_side=0, max_side=5))
+OF_TYPE = {int: numbers, str: st.text(max_size=9), tuple[str, ...]: names, Float: floats, Int: counts, Bytes: raw}
 
 
 def drawn(hint):

@@ -41,7 +41,7 @@ class CommandFiles(TyperGroup):
 
     def _load(self, ctx: click.Context, name: str) -> click.Command:
         try:
-            file = import_module(f"{self.package}.{name}")
+            file = import_module(f"{self.package}.{name.replace('-', '_')}")
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
             if package not in EXTRAS:
@@ -50,7 +50,7 @@ class CommandFiles(TyperGroup):
         if hasattr(file, "app"):
             return get_group(file.app)
         single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        single.command(name)(getattr(file, name))
+        single.command(name)(getattr(file, name.replace("-", "_")))
         return get_command(single)
 
 

@@ -19,6 +19,7 @@ from fedsieve.datasets.description import label_leaks
 from fedsieve.datasets.tables import numeric_columns, read_table
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
+from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.inputs import read_labels
 from fedsieve.tables import ArrayTable, check_values
@@ -80,8 +81,9 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
         check_values(X, method.features, method.missing)
     except DataError as error:
         raise DataError(f"{file}: {error}") from None
-    if len(X) < agreement.min_rows:
-        raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {agreement.min_rows} (min_rows).")
+    least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
+    if len(X) < least:
+        raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {least} (min_rows).")
     if len(X) > method.max_rows:
         raise DataError(
             f"{file}: has {len(X)} rows; the agreement lets a site take part with at most {method.max_rows} "

@@ -29,8 +29,9 @@ ROUNDS = {
     "max_message_bytes": 512_000_000,
     "timeout_seconds": 300,
 }
-PRIVACY = {"min_rows": SITE.min_rows}
-ELSEWHERE = {"features", "labels", "nominal", "ranges", "bounds", "n_labels", *ROUNDS}
+PRIVACY = {"min_rows": SITE.min_rows, "secure": False}  # secure: the server sees totals over sites only
+SECURE = {"min_cell": SITE.min_cell, "rows_per_column": SITE.rows_per_column}  # of totals, where nothing else is seen
+ELSEWHERE = {"features", "labels", "nominal", "ranges", "bounds", "n_labels", "secure", *ROUNDS, *SECURE}
 """What of a method has its own place in the file."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 ADDRESS = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(?P<port>[0-9]{1,5})")
@@ -96,14 +97,15 @@ def parse_agreement(text: str) -> Agreement:
     _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal"})
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
-    _check_keys("[privacy]", content["privacy"], set(), set(PRIVACY))
+    secure = SECURE if isinstance(content["privacy"], dict) and content["privacy"].get("secure") is True else {}
+    _check_keys("[privacy]", content["privacy"], set(), {*PRIVACY, *secure})
     if not isinstance(content["name"], str):
         raise ParameterError(f"name must be text; got {shown(content['name'])}.")
     _check_names("[columns] nominal", columns.get("nominal", []))
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
-    rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **content["privacy"]}
-    timeout, min_rows = rounds.pop("timeout_seconds"), privacy["min_rows"]
+    rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **secure, **content["privacy"]}
+    timeout, min_rows = rounds.pop("timeout_seconds"), privacy.pop("min_rows")
     check_count("", "[rounds] timeout_seconds", timeout, 1)
     check_count("", "[privacy] min_rows", min_rows, 2)
     check_count("", "[rounds] min_clients", rounds["min_clients"], 2)
@@ -124,7 +126,10 @@ def parse_agreement(text: str) -> Agreement:
         **own,
         **content["parameters"],
         **rounds,
+        **privacy,
     )
+    if method.secure and method.max_sites_per_client > 1:
+        raise ParameterError("[privacy] secure = true takes sites themselves: [rounds] max_sites_per_client must be 1.")
     check_count("", "[rounds] max_rows", method.max_rows, min_rows)  # else no site could take part
     fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members)
     return Agreement(
@@ -263,7 +268,7 @@ def agreement_text(
             *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
             "",
             "[privacy]",
-            *(f"{key} = {_toml(value)}" for key, value in {**PRIVACY, **(privacy or {})}.items()),
+            *_privacy(privacy or {}),
             "",
             members_text({SERVER: "", **dict.fromkeys(sites, ""), **(keys or {})}),
         ]
@@ -277,6 +282,12 @@ def _how_to_read(method: type[Method], nominal: list[str], ranges: str) -> list[
         lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
     choices = ", ".join(choice for choice in method.range_choices if choice != DECLARED)
     return [*lines, f"ranges = {_toml(ranges)}  # {choices}, or declared as in [ranges]"]
+
+
+def _privacy(given: Mapping[str, Any]) -> list[str]:
+    values = {**PRIVACY, **(SECURE if given.get("secure") else {}), **given}
+    words = {"secure": "  # true: the server sees totals over sites only, never a single site's reply"}
+    return [f"{key} = {_toml(value)}{words.get(key, '')}" for key, value in values.items()]
 
 
 def _section(name: str, pairs: Mapping[str, tuple[float, float]]) -> list[str]:

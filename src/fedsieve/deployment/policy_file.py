@@ -36,6 +36,8 @@ RULES = {
     "max_runs": "Runs that are answered in all.",
     "min_difference_rows": "A table differs from each one answered for by so many rows, or not at all. With less, "
     "two answers give the added rows by subtraction.",
+    "min_difference_sites": "In secure sums: two runs on the same rows are of cohorts that differ by so many sites, or "
+    "not at all. With less, two totals give one site's part by subtraction.",
     "allow_exact_ranges": "Whether smallest and largest values may leave: true shows two values of each column, those "
     "of extreme rows, to all members.",
     "allow_matrices": 'Whether SSFMLFS may run in the wire form "matrices": true is as good as sending the rows.',

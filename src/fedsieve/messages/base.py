@@ -8,7 +8,7 @@ consent and the docs read the registry and know no message by name.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class Reply:
 
     n_rows: int
     why_no_sum: ClassVar[str] = ""  # where replies do not add up, the reason
+    why_not_masked: ClassVar[str] = ""  # where they do, but not number by number as masked sums need it
 
     def __init_subclass__(cls) -> None:
         declare(cls, REPLIES)
@@ -72,6 +73,14 @@ class Known:
     max_rows: int | None = None  # that each of these sites may claim
 
 
+class Addend(NamedTuple):
+    """Numbers of a reply that add up over sites, one by one: their shape, and the most that all sites can reach."""
+
+    shape: tuple[int, ...]
+    most: Float | float  # in absolute value, one for all numbers or one for each
+    whole: bool = False
+
+
 class Request:
     """What the server asks of a client."""
 
@@ -80,6 +89,10 @@ class Request:
     """What is asked for, in a few words for people who wait."""
     remembered: ClassVar[bool] = False
     """Whether later replies of a client are checked against its reply to this."""
+    machinery: ClassVar[bool] = False
+    """Whether the protocol itself asks it, whatever the method."""
+    tells_of: ClassVar[str] = ""
+    """What totals of several kinds tell of together: of other sites, their difference would tell of single ones."""
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "reply"):  # else several requests share it
@@ -122,6 +135,18 @@ class Request:
         """The rules that it breaks beside an earlier reply of the same client, named in `known.earlier`."""
         yield from ()
 
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:  # noqa: ARG002 (of no use where replies are no sums)
+        """What besides the number of rows a reply is made of in a sum, and what so many rows in all can add up to."""
+        raise ProtocolError(f"{self.reply.__name__} are no sums: {self.reply.why_no_sum or self.reply.why_not_masked}")
+
+    def numbers(self, reply: Any) -> tuple[np.ndarray, ...]:
+        """The addends of a reply."""
+        raise NotImplementedError
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Any:
+        """The reply of all rows together, from the sums of the addends and how far rounding may have moved each."""
+        raise NotImplementedError
+
     def why_refused(self, reply: object, known: Known) -> str | None:
         """The first rule that `reply` breaks as an answer to this request; `None` where it breaks none.
 
@@ -145,16 +170,23 @@ class SiteView:
     memory: Memory
     rows_per_column: int  # that second moments of one site need; 0: any
     n_changed: int = 0  # rows by which the table differs from the nearest that was answered for; 0: from none
+    n_rows_in_total: int | None = None  # where only the total over all sites is told
 
     def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
         """Raise `ProtocolError` where so many columns would be told of too few rows."""
+        if self.table is None:
+            return
         needed, rule = self.rows_per_column * n_columns, f"(rows_per_column = {self.rows_per_column})"
-        if self.table is not None and self.table.n_rows < needed:
+        n_rows, has, where = self.table.n_rows, "", "at one site"
+        if self.n_rows_in_total is not None:
+            n_rows, has, where = self.n_rows_in_total, " in all", "in all"
+        if n_rows < needed:
             raise ProtocolError(
-                f"has {self.table.n_rows} rows; {what} of {n_columns} columns need {needed} at one site "
-                f"{rule}, or they could give rows away. {way_out}"
+                f"has {n_rows} rows{has}; {what} of {n_columns} columns need {needed} {where} {rule}, or they could "
+                f"give rows away. {way_out}"
             )
-        if 0 < self.n_changed < needed:  # what subtraction makes of two answers is an answer about these rows
+        # What subtraction makes of two answers is an answer about these rows; of totals too, if others stay as before.
+        if 0 < self.n_changed < needed:
             raise ProtocolError(
                 f"its rows differ from those it answered for before in {self.n_changed}; {what} of {n_columns} columns "
                 f"need {needed} or none {rule}: two answers could give these rows away by subtraction. {AS_OF}."
@@ -242,8 +274,9 @@ def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "f
 
 def rows_rule(n_rows: int, known: Known) -> Iterator[str]:
     """A number of rows, two at least, no more than agreed, and the same throughout a run."""
-    if type(n_rows) is not int or n_rows >= MAX_ROWS:
-        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {MAX_ROWS}."
+    if type(n_rows) is not int or n_rows >= MAX_ROWS * known.max_sites:
+        most = MAX_ROWS * known.max_sites
+        yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {most}."
     if n_rows < 2:
         yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
     if known.max_rows is not None and n_rows > known.max_rows * known.max_sites:

@@ -10,10 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
+    Addend,
     Known,
     Reply,
     SiteView,
@@ -93,6 +94,7 @@ class AskCovariances(ScaledRequest):
     """
 
     reply: ClassVar = Covariances
+    tells_of: ClassVar = "second moments"
     title: ClassVar = "covariances of the columns"
 
     columns: Columns
@@ -161,6 +163,22 @@ class AskCovariances(ScaledRequest):
             mean, spread = reply.sums[:n_encoded] / reply.n_rows, np.diagonal(reply.raw_deviations()[0])[:n_encoded]
             yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, spread)
 
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """Encoded values and labels are at most 1 in size, and so are their products."""
+        n = len(self.encoding().names) + len(self.labels)
+        return Addend((n,), n_rows), Addend((n * (n + 1) // 2,), n_rows)
+
+    def numbers(self, reply: Covariances) -> tuple[np.ndarray, ...]:
+        """Sums, and sums of products."""
+        return reply.sums, reply.upper
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Covariances:
+        """A column whose spread is rounding is constant."""
+        sums, upper = numbers
+        upper, own = upper.copy(), _diagonal_places(len(sums))
+        upper[own] = constants_settled(n_rows, sums, upper[own], errors[1])
+        return Covariances(n_rows, self.encoding().names, self.labels, sums, upper)
+
     @property
     def own_ranges(self) -> bool:
         """Whether each site scales by its own; codes need ranges that are the same everywhere."""
@@ -226,6 +244,24 @@ class CovariancesTerms(ScaledTerms):
             f"the number of rows, means of {'up to ' * (n > n_compared)}{n_compared} columns{codes} and sums of "
             "products of each two: averages, spreads and correlations"
         )
+
+
+def constants_settled(n_rows: int, sums: Float, squares: Float, error: Float | float) -> Float:
+    """Sums of squares; exactly those of a constant where no more than rounding tells them apart.
+
+    Sums and squares may be off by `error`, so a spread by up to three times that: a mean is at most 1 in size.
+
+    >>> constants_settled(2, np.array([1.0, 1.0]), np.array([0.5 + 1e-12, 1.0]), 1e-12).tolist()
+    [0.5, 1.0]
+    """
+    constant = sums**2 / max(n_rows, 1)
+    return np.where(squares - constant <= 3 * error, constant, squares)
+
+
+def _diagonal_places(n: int) -> Int:
+    """Where the diagonal lies in an upper triangle, row by row."""
+    row = np.arange(n)
+    return row * n - row * (row - 1) // 2
 
 
 def site_encoding(table: Table, columns: Columns, scaling: Scaling) -> Encoding:

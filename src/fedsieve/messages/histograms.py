@@ -9,7 +9,7 @@ import numpy as np
 from fedsieve.arrays import Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.binning import bin_counts
-from fedsieve.messages.base import Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
 from fedsieve.tables import Table, checked_batches, dense, is_sparse
 
@@ -59,6 +59,18 @@ class AskHistograms(Request):
         least = 0 if self.columns.missing == "unrelated" else reply.n_rows
         if np.any(counted < least) or np.any(counted > reply.n_rows):
             yield f"sent counts that do not add up to its {reply.n_rows} rows."
+
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """Counts."""
+        return (Addend((len(self.bins.edges) + len(self.columns.features),), n_rows, whole=True),)
+
+    def numbers(self, reply: Histograms) -> tuple[np.ndarray, ...]:
+        """Counts."""
+        return (reply.counts,)
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: object) -> Histograms:  # noqa: ARG002
+        """Whole numbers are exact."""
+        return Histograms(n_rows, self.columns.features, *numbers)
 
     def pins(self) -> dict[str, object]:
         """The bins; ever new ones would find a value step by step."""

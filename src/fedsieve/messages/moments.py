@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.errors import DataError
 from fedsieve.messages.base import (
     SLACK,
+    Addend,
     Known,
     Reply,
     SiteView,
@@ -25,6 +27,9 @@ from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
 from fedsieve.messages.ranges import AskRanges, Ranges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.tables import LARGEST, Table, checked_batches
+
+LARGEST_CODE = 1000.0  # of a nominal column in a secure sum, which needs a bound
+ROUNDING = 16 * np.finfo(np.float64).eps  # of a sum of squares made of mean and spread, and taken apart again
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +134,38 @@ class AskMoments(ScaledRequest):
             point = (self.scaling.low == self.scaling.high) & is_scaled
             if np.any((reply.mean[point] != 0) | (reply.m2[point] != 0)):
                 yield "sent other moments than 0 for a feature whose range is one point."
+
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """Counts, sums and sums of squares: of values in [0, 1], and of codes up to `LARGEST_CODE`."""
+        nominal, shape = self.columns.nominal_mask, (len(self.columns.features),)
+        size = np.where(nominal, LARGEST_CODE, 1.0)
+        n_clipped = Addend((1,), n_rows * len(nominal), whole=True)
+        return (
+            Addend(shape, n_rows, whole=True),
+            Addend(shape, n_rows * size),
+            Addend(shape, n_rows * size**2),
+            n_clipped,
+        )
+
+    def numbers(self, reply: Moments) -> tuple[np.ndarray, ...]:
+        """Means become sums again."""
+        sums = reply.count * reply.mean
+        if np.any(np.abs(reply.mean) > LARGEST_CODE):
+            raise DataError(
+                f"has codes above {LARGEST_CODE:.0f} in size; secure sums need smaller ones. "
+                "Number the categories 0, 1, 2, ..."
+            )
+        return reply.count, sums, reply.m2 + sums * reply.mean, np.array([reply.n_clipped])
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Moments:
+        """A column whose spread is rounding is constant."""
+        count, sums, squares, n_clipped = numbers
+        mean = sums / np.maximum(count, 1)
+        m2 = squares - sums * mean
+        size = np.where(self.columns.nominal_mask, LARGEST_CODE, 1.0)  # of a mean, by which the sums' error counts
+        room = errors[2] + 2 * size * errors[1] + ROUNDING * squares
+        m2 = np.where((m2 <= room) | (count < 2), 0.0, m2)
+        return Moments(n_rows, self.columns.features, count, mean, m2, int(n_clipped[0]))
 
     def contradictions(self, reply: Moments, known: Known) -> Iterator[str]:
         """Needs the client's `Ranges`: counts and moments must fit the extremes it named."""

@@ -9,6 +9,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.base import (
     SLACK,
+    Addend,
     Known,
     Reply,
     SiteView,
@@ -54,6 +55,7 @@ class AskPairSums(RelationRequest):
     """Server: the pair sums of the features. Reveals the federation's spreads to every client."""
 
     reply: ClassVar = PairSums
+    tells_of: ClassVar = "distances"
     title: ClassVar = "pair sums of the features"
 
     relation: Relation
@@ -88,6 +90,19 @@ class AskPairSums(RelationRequest):
         for via in triangle_pivots(n_features):
             if np.any(sums < sums[:, [via]] + sums[via] - own[via] - SLACK * n_rows**2):
                 yield "sent pair sums whose distances break the triangle inequality, S_pb < S_pc + S_cb - S_c."
+
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """At most 1 for each pair of rows of a site, so at most n² over all sites."""
+        n = len(self.relation.columns.features)
+        return (Addend((n * (n + 1) // 2,), float(n_rows) ** 2),)
+
+    def numbers(self, reply: PairSums) -> tuple[np.ndarray, ...]:
+        """The sums."""
+        return (reply.upper,)
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: object) -> PairSums:  # noqa: ARG002
+        """The sums."""
+        return PairSums(n_rows, self.relation.columns.features, *numbers)
 
 
 @dataclass(frozen=True, eq=False)

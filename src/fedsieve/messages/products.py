@@ -10,7 +10,7 @@ from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
-from fedsieve.messages.base import SLACK, Known, Memory, Reply, SiteView, finite_rule, rows_rule, shape_rule
+from fedsieve.messages.base import SLACK, Addend, Known, Memory, Reply, SiteView, finite_rule, rows_rule, shape_rule
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.tables import Table
 
@@ -41,6 +41,7 @@ class AskProducts(RelationRequest):
     """
 
     reply: ClassVar = Products
+    tells_of: ClassVar = "distances"
     title: ClassVar = "products for PageRank"
     remembered: ClassVar = True  # distances are symmetric, which two products show
 
@@ -94,6 +95,18 @@ class AskProducts(RelationRequest):
         # Room for rounding in proportion to what is added up.
         if abs(one - other) > SLACK * reply.n_rows**2 * float(before.vector.sum()) * float(self.vector.sum()):
             yield "sent products that contradict its earlier ones: no symmetric distance has both."
+
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """A distance is at most 1 for each pair of rows of a site."""
+        return (Addend(self.vector.shape, float(n_rows) ** 2 * float(np.abs(self.vector).sum())),)
+
+    def numbers(self, reply: Products) -> tuple[np.ndarray, ...]:
+        """The products."""
+        return (reply.values,)
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: object) -> Products:  # noqa: ARG002
+        """The products."""
+        return Products(n_rows, *numbers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     SLACK,
+    Addend,
     Known,
     Reply,
     SiteView,
@@ -21,6 +22,7 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.covariances import (
     ROUNDING,
+    constants_settled,
     encoded_mean_rule,
     encoded_ranges_rule,
     encoded_spread_rule,
@@ -90,6 +92,7 @@ class AskProjections(ScaledRequest):
     """
 
     reply: ClassVar = Projections
+    tells_of: ClassVar = "second moments"
     title: ClassVar = "products of the columns with the server's model"
 
     columns: Columns
@@ -146,6 +149,21 @@ class AskProjections(ScaledRequest):
         most = np.sqrt(np.outer(np.maximum(spread, 0.0), np.maximum(of_weighted, 0.0)))
         if np.any(np.abs(products) > most * (1 + 1e-6) + SLACK * n_rows * size):
             yield "sent products above those of the deviations."
+
+    def addends(self, n_rows: int) -> tuple[Addend, ...]:
+        """Encoded values are at most 1 in size, a weighted sum at most the sum of its weights' sizes."""
+        n, size = len(Encoding.of(self.columns, self.scaling).names), np.abs(self.weights).sum(axis=0)
+        of_column = Addend((n,), n_rows)
+        return of_column, of_column, Addend(size.shape, n_rows * size), Addend((n, len(size)), n_rows * size)
+
+    def numbers(self, reply: Projections) -> tuple[np.ndarray, ...]:
+        """All sums."""
+        return reply.sums, reply.squares, reply.weighted, reply.products
+
+    def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Projections:
+        """A column whose spread is rounding is constant."""
+        names, (sums, squares, *others) = Encoding.of(self.columns, self.scaling).names, numbers
+        return Projections(n_rows, names, sums, constants_settled(n_rows, sums, squares, errors[1]), *others)
 
     def contradictions(self, reply: Projections, known: Known) -> Iterator[str]:
         """Needs the client's `Ranges`: the columns must fit the extremes it named."""

@@ -21,6 +21,10 @@ class Ranges(Reply):
     A column without values has low = +inf and high = -inf.
     """
 
+    why_not_masked: ClassVar[str] = (
+        "the smallest and the largest value are no sums. Use ranges='robust', or declare ranges."
+    )
+
     n_rows: int
     features: tuple[str, ...]
     low: Float

@@ -78,6 +78,7 @@ class FedCMFSMethod(SupervisedMethod):
                 f"{self.name}: combine='pooled' adds up the sites' statistics, which wire='tests' does not send. "
                 "Use wire='statistics'."
             )
+        self.check_secure()
 
     @property
     def smaller_messages(self) -> str:

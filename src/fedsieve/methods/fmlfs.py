@@ -52,6 +52,7 @@ class FMLFSMethod(SupervisedMethod):
         """Check what is FMLFS's own after what all methods share."""
         super().__post_init__()
         self.check_count("n_bins", 2)
+        self.check_secure()
 
     def terms(self) -> tuple[Terms, ...]:
         """Ranges, then information in bins."""

@@ -1,11 +1,10 @@
 """The first step of every method that scales columns: the run's ranges, exact, robust, declared, or each site's own."""
 
-import numpy as np
-
 from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.measures.binning import edges_between, edges_of_codes, edges_of_values
 from fedsieve.messages import Scaling, Terms
+from fedsieve.messages.cells import CellsTerms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.messages.encoding import codes_between
 from fedsieve.messages.histograms import AskHistograms, Histograms, HistogramsTerms
@@ -26,27 +25,21 @@ def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Sc
         ask = AskHistograms(method.columns, bins)
         total: Histograms = yield from cohort.total(ask, ask.answer(own))
         return Scaling.robust(bins, total.counts)
-    return declared_scaling(method) or Scaling(None, None, LOCAL)
+    return method.declared_scaling or Scaling(None, None, LOCAL)
 
 
 def ranges_terms(method: Method) -> tuple[Terms, ...]:
-    """What sites agree to for it."""
+    """What sites agree to for it, and before it in secure sums."""
+    labels = method.columns_read[len(method.features) :]
+    cells = (CellsTerms(method.columns, *scaling_agreed_on(method), labels=labels),) if method.secure else ()
     if method.ranges == FEDERATED:
-        return (RangesTerms(method.columns),)
-    return (HistogramsTerms(method.columns),) if method.ranges == ROBUST else ()
-
-
-def declared_scaling(method: Method) -> Scaling | None:
-    """Low and high per feature, where the ranges are declared; codes that need no range have any."""
-    if isinstance(method.ranges, str):
-        return None
-    table = np.array([method.ranges.get(name, (0.0, 1.0)) for name in method.features], dtype=np.float64)
-    return Scaling(table[:, 0], table[:, 1], DECLARED)
+        return (*cells, RangesTerms(method.columns))
+    return (*cells, HistogramsTerms(method.columns)) if method.ranges == ROBUST else cells
 
 
 def scaling_agreed_on(method: Method) -> tuple[str, Scaling | None]:
     """The kind of ranges, and the declared ones: what `ScaledTerms` hold a server to."""
-    return (method.ranges, None) if isinstance(method.ranges, str) else (DECLARED, declared_scaling(method))
+    return (method.ranges, None) if isinstance(method.ranges, str) else (DECLARED, method.declared_scaling)
 
 
 def bins_of(method: Method, labeled: Labeled) -> Bins:

@@ -81,6 +81,7 @@ class SieveMethod(Method):
         self.check_count("n_bootstraps", 0)
         self.check_count("screen", 2)
         self.check_count("seed", 0)
+        self.check_secure()
 
     def check_n_features_to_select(self) -> None:
         """A number of units, or "auto"."""
@@ -112,6 +113,16 @@ class SieveMethod(Method):
         """Of more encoded columns than this, the most relevant are compared with each other, not all."""
         return max(self.screen, 2 * self.k)
 
+    def comparing(self, most: int) -> "SieveMethod":
+        """Fewer columns are compared, the most relevant; but twice as many as are selected it takes."""
+        if 2 * self.k > most:
+            raise ParameterError(
+                f"{self.name}: n_features_to_select={self.k} needs {2 * self.k} columns to be compared; the rows of "
+                f"all sites together allow {most} (rows_per_column={self.rows_per_column}). Select at most "
+                f"{most // 2}, or let more rows take part."
+            )
+        return replace(self, screen=min(self.screen, max(most, 2)))
+
     def ranking_again(self, n_selected: int) -> "SieveMethod":
         """Without bootstraps, and without looking for the number of features again."""
         n_units = min(n_selected, self.n_units)
@@ -129,7 +140,8 @@ class SieveMethod(Method):
         projections = ProjectionsTerms(*scaling, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
         covariances = CovariancesTerms(*scaling, max_columns=max([self.n_compared, *map(len, self.groups)]))
-        return (*ranges_terms(self), *((projections,) if wide or self.nominal else ()), covariances)
+        may_be_wide = wide or self.nominal or (self.secure and self.rows_per_column)
+        return (*ranges_terms(self), *((projections,) if may_be_wide else ()), covariances)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
         """The server's rows count like a client's."""

@@ -94,13 +94,14 @@ class SSFMLFSMethod(Method):
         self.check_number("tol", "above 0 and at most 1", lambda tol: 0 < tol <= 1)
         self.check_count("n_neighbors", 1)
         self.check_count("max_iter", 1)
+        self.check_secure()
 
     @property
     def wire_form(self) -> str:
         """The wire form after `auto` is decided."""
         if self.wire != "auto":
             return self.wire
-        return "statistics" if len(self.features) <= MAX_STATISTICS else "vectors"
+        return "statistics" if self.secure or len(self.features) <= MAX_STATISTICS else "vectors"
 
     @property
     def smaller_messages(self) -> str:

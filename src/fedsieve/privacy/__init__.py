@@ -1,11 +1,22 @@
 """What stands between an answer and the wire: what a site agreed to, and its own rules."""
 
-from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back
-from fedsieve.privacy.policy import LIBRARY, SITE, Pins, Policy, SiteRules, preset, what_leaves, why_forbidden
+from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back, held_back_in_total
+from fedsieve.privacy.policy import (
+    LEAST_ROWS,
+    LIBRARY,
+    SITE,
+    Pins,
+    Policy,
+    SiteRules,
+    preset,
+    what_leaves,
+    why_forbidden,
+)
 from fedsieve.privacy.story import Story
 from fedsieve.privacy.views import Views, with_views
 
 __all__ = [
+    "LEAST_ROWS",
     "LIBRARY",
     "SITE",
     "GuardedTable",
@@ -16,6 +27,7 @@ __all__ = [
     "Story",
     "Views",
     "held_back",
+    "held_back_in_total",
     "preset",
     "what_leaves",
     "why_forbidden",

@@ -16,7 +16,7 @@ import numpy as np
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.privacy.views import Views, in_bins, tells_few_apart
-from fedsieve.tables import ArrayTable, Table, dense
+from fedsieve.tables import ArrayTable, Table, dense, usual_value
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
@@ -26,6 +26,7 @@ FEW_NEW = "it would tell of a few of the rows that are new since an earlier answ
 FEW_MISSING = "missing in {n} row{s} only: answered as a usual value"
 FEW_PRESENT = "not missing in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
+FEW_IN_ALL = "a few rows of all sites together differ from their usual values, miss one, or have one"
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
@@ -103,9 +104,8 @@ def held_back(
         if not len(present):
             continue
         n_present, n_missing = len(present), table.n_rows - len(present)
-        values, counts = np.unique(present, return_counts=True)
-        usual = usually[name] = float(values[np.argmax(counts)])
-        n_others = int(counts.sum() - counts.max())
+        usual, n_others = usual_value(present)
+        usually[name] = usual
         if n_missing and n_present < min_cell:
             constant[name] = filled[name] = usual
             reasons[name] = _reason(FEW_PRESENT, n_present)
@@ -121,10 +121,10 @@ def held_back(
         elif name in apart:
             constant[name] = usual
             reasons[name] = FEW_APART
-        elif name in coded and np.any(rare := counts < min_cell):
-            replaced[name] = {repr(float(code)): usual for code in values[rare]}
-            reasons[name] = RARE_CODES.format(s="s" * (int(rare.sum()) > 1), least=min_cell)
-            X[:, place] = _replaced(X[:, place], replaced[name])
+        elif name in coded and (codes := rare_codes(present, min_cell)):
+            replaced[name] = codes
+            reasons[name] = RARE_CODES.format(s="s" * (len(codes) > 1), least=min_cell)
+            X[:, place] = _replaced(X[:, place], codes)
         if name in binned and not np.isnan(X[:, place]).any():
             X[:, place] = in_bins(X[:, place], *binned[name])
     hidden: set[str] = set()
@@ -143,6 +143,36 @@ def held_back(
 
 def _reason(words: str, n: int) -> str:
     return words.format(n=n, s="s" * (n > 1))
+
+
+def held_back_in_total(table: Table, left_out: Sequence[str], nominal: Sequence[str], min_cell: int) -> HeldBack:
+    """What to hold back where only a total over all sites is told, which leaves out columns of all sites alike.
+
+    Codes go by the site's own rows as ever: no total tells which of them are rare everywhere.
+    """
+    constant = {name: usual_value(_column(table, name))[0] for name in left_out}
+    coded = [name for name in nominal if name not in constant and min_cell > 1]
+    codes = {name: rare for name in coded if (rare := rare_codes(_column(table, name), min_cell))}
+    return HeldBack(
+        constant,
+        codes,
+        dict(constant),  # what is missing there, too
+        {
+            **dict.fromkeys(constant, FEW_IN_ALL),
+            **{name: RARE_CODES.format(s="s" * (len(rare) > 1), least=min_cell) for name, rare in codes.items()},
+        },
+    )
+
+
+def _column(table: Table, name: str) -> Float:
+    column: Float = dense(table.whole((name,)))[:, 0]
+    return column
+
+
+def rare_codes(values: Float, min_cell: int) -> dict[str, float]:
+    """Codes that fewer than `min_cell` rows have, as text, and the most frequent code, which stands for them."""
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return {repr(float(code)): usual_value(values)[0] for code in distinct[counts < min_cell]}
 
 
 def _replaced(values: Float, codes: Mapping[str, float]) -> Float:

@@ -16,6 +16,7 @@ from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
 from fedsieve.tables import Table
 
+LEAST_ROWS = 2  # of a site in secure sums, whose min_rows is of all sites together
 Pins: TypeAlias = Mapping[str, str]
 """What must not change, by its digest."""
 
@@ -34,6 +35,7 @@ class Policy:
     max_runs_per_day: int = 24
     max_runs: int = 240  # in all, since the ledger began
     min_difference_rows: int = 5  # by which a table must differ from each one answered for, or not at all
+    min_difference_sites: int = 2  # by which cohorts of secure sums on the same rows must differ, or not at all
     allow_exact_ranges: bool = False  # smallest and largest values
     allow_matrices: bool = False  # SSFMLFS's wire form "matrices", as good as the rows themselves
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
@@ -53,6 +55,7 @@ LIBRARY = Policy(
     max_runs_per_day=0,
     max_runs=0,
     min_difference_rows=0,
+    min_difference_sites=0,
     allow_exact_ranges=True,
     allow_matrices=True,
     allow_tests=True,
@@ -72,9 +75,13 @@ def preset(name: str, owner: str) -> Policy:
 class SiteRules:
     """What one site checks before it computes, and before an answer leaves."""
 
-    def __init__(self, method: Method, policy: Policy) -> None:
+    def __init__(self, method: Method, policy: Policy, n_rows_in_total: int | None = None) -> None:
         self.policy, self.terms = policy, method.terms()
-        self._method = method
+        self.method, self._n_rows_in_total = method, n_rows_in_total
+
+    def for_total(self, n_rows: int) -> "SiteRules":
+        """The rules where only a total over all sites is told, which is of so many rows."""
+        return SiteRules(self.method, self.policy, n_rows)
 
     def check_request(self, request: Request) -> None:
         """Raise `ProtocolError` where the request is outside the agreement, or the policy forbids what was agreed."""
@@ -82,7 +89,7 @@ class SiteRules:
         if terms is None:
             agreed = ", ".join(one.request.__name__ for one in self.terms)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
-        reason = why_forbidden(self._method, self.policy)
+        reason = why_forbidden(self.method, self.policy)
         if reason:
             raise ProtocolError(reason)
         terms.check(request)
@@ -102,7 +109,8 @@ class SiteRules:
         """Raise `ProtocolError` where the answer would tell too much of this site's rows."""
         terms = self._of(request)
         assert terms is not None
-        terms.check_site(request, SiteView(table, seen, memory, self.policy.rows_per_column, n_changed))
+        view = SiteView(table, seen, memory, self.policy.rows_per_column, n_changed, self._n_rows_in_total)
+        terms.check_site(request, view)
 
     def lasting_pins(self, request: Request) -> Pins:
         """What later runs under the same agreement must not change."""
@@ -118,10 +126,17 @@ class SiteRules:
 
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
+        if self.method.secure:
+            if n_rows < LEAST_ROWS:
+                raise ProtocolError(f"has {n_rows} row{'s' * (n_rows != 1)}; a site needs at least {LEAST_ROWS}.")
+            if self._n_rows_in_total is None:  # of the first sum, which tells
+                return
+            n_rows = self._n_rows_in_total
         if n_rows < self.policy.min_rows:
             raise ProtocolError(
-                f"has {n_rows} rows; its rules ask for {self.policy.min_rows} (min_rows): sums of few rows hide "
-                "little. Wait for more rows, or lower min_rows in the agreement and in policy.toml."
+                f"has {n_rows} rows{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
+                "(min_rows): sums of few rows hide little. Wait for more rows, or lower min_rows in the agreement and "
+                "in policy.toml."
             )
 
     def _of(self, request: Request) -> Terms | None:
@@ -141,6 +156,12 @@ def why_forbidden(method: Method, policy: Policy) -> str:
             f"the agreement asks for {listed(never)}, which its policy never uses (columns_never_used). "
             "Agree on other columns, or take them out of columns_never_used in policy.toml."
         )
+    for rule in ("min_cell", "rows_per_column"):
+        if method.secure and getattr(method, rule) < getattr(policy, rule):
+            return (
+                f"the secure sums of the agreement go by {rule} = {getattr(method, rule)}, its policy asks for "
+                f"{getattr(policy, rule)}. Agree on more, or lower {rule} in policy.toml."
+            )
     for terms in method.terms():
         if policy.keeps_story and terms.why_unchecked:
             return terms.why_unchecked
@@ -155,4 +176,5 @@ def why_forbidden(method: Method, policy: Policy) -> str:
 
 def what_leaves(method: Method) -> list[tuple[str, str]]:
     """For a person who must consent: each message that a site will send, and what it reveals."""
-    return [(terms.request.reply.__name__, terms.reveals()) for terms in method.terms()]
+    how = "in a total over at least three sites and two thirds of all, never by itself: " if method.secure else ""
+    return [(terms.request.reply.__name__, how + terms.reveals()) for terms in method.terms()]

@@ -5,13 +5,16 @@ single reply: behind edge servers, or under sums that are masked.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Known, Reply, Request
+
+if TYPE_CHECKING:
+    from fedsieve.protocol.method import Labeled, Method
 
 Result = TypeVar("Result")
 SERVER = "server"
@@ -21,7 +24,8 @@ SERVER = "server"
 class Question:
     """A request for a runtime to carry: to whom, in which round, and who takes part besides.
 
-    A run that goes on without some of its clients is a new attempt, and to its sites a new run.
+    `own` are requests to single clients that differ from `request` in what is meant for them alone. A run that goes on
+    without some of its clients is a new attempt, and to its sites a new run.
     """
 
     round: int
@@ -29,6 +33,11 @@ class Question:
     request: Request
     cohort: tuple[str, ...] = ()
     attempt: int = 0
+    own: Mapping[str, Request] = field(default_factory=dict)
+
+    def request_to(self, client: str) -> Request:
+        """What one client is asked."""
+        return self.own.get(client, self.request)
 
     def run_at_sites(self, run: str) -> str:
         """The name under which sites know the attempt."""
@@ -68,6 +77,18 @@ class Cohort(Protocol):
         """One round: every client's reply by name, or what `take` makes of it on arrival, for large replies."""
 
 
+class RunCohort(Cohort, Protocol):
+    """A cohort as the server's loop sees it."""
+
+    round: int
+    """The last round, over all attempts."""
+    dropped: dict[str, str]
+    """Clients without which the run went on, and why."""
+
+    def begin(self, method: "Method", labeled: "Labeled") -> Steps[tuple["Method", "Labeled", tuple[str, ...]]]:
+        """What of the method and of the server's rows takes part, and the columns that are left out of all tables."""
+
+
 class PlainCohort:
     """A cohort whose single replies reach the server, which checks each, shows it to observers, and adds up.
 
@@ -86,10 +107,16 @@ class PlainCohort:
     ) -> None:
         self.clients = tuple(sorted(clients))
         self.round, self._attempt = rounds_before, attempt
+        self.dropped: dict[str, str] = {}
         self.n_rows: dict[str, int] | None = {}
         self._max_sites, self._max_rows = max_sites_per_client, max_rows
         self._observers: list[Observer] = []
         self._earlier: dict[str, dict[type[Request], tuple[Request, Reply]]] = {name: {} for name in self.clients}
+
+    def begin(self, method: "Method", labeled: "Labeled") -> Steps[tuple["Method", "Labeled", tuple[str, ...]]]:
+        """All of it takes part."""
+        yield from ()
+        return method, labeled, ()
 
     def observe(self, observer: Observer) -> None:
         """Show it every reply that passed the checks."""

@@ -5,17 +5,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from fedsieve import checks
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.kernels import MAX_ROWS
-from fedsieve.messages import Columns, Terms
-from fedsieve.messages.columns import DECLARED, FEDERATED, ROBUST, Bins
+from fedsieve.messages import Columns, Scaling, Terms
+from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import default_n_features
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
 
 NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
+MIN_SECURE = 3  # sites of a secure sum: of two, each knows the other's part of a total
 
 if TYPE_CHECKING:
     from fedsieve.protocol.cohort import Cohort, Steps
@@ -65,6 +68,11 @@ class Method(ABC):
     min_clients: int = 2
     max_sites_per_client: int = 1
     max_rows: int = MAX_ROWS - 1
+    secure: bool = False  # whether the server sees totals over sites only
+    min_cell: int = (
+        0  # in secure sums: rows that must be out of the ordinary in a column, over all sites; or it is left out
+    )
+    rows_per_column: int = 0  # in secure sums: rows of all sites for each column that is compared
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
@@ -79,6 +87,10 @@ class Method(ABC):
         self.check_n_features_to_select()
         checks.check_known(self.name, "nominal names", self.nominal, set(self.features))
         self._check_ranges()
+        if not isinstance(self.secure, bool):
+            raise ParameterError(f"{self.name}: secure must be True or False; got {self.secure!r}.")
+        self.check_count("min_cell", 0)
+        self.check_count("rows_per_column", 0)
 
     @abstractmethod
     def terms(self) -> tuple[Terms, ...]:
@@ -92,6 +104,31 @@ class Method(ABC):
     def why_single_sites(self) -> str:
         """Why the method must hear every site by itself, so that no edge server can add up; empty where it need not."""
         return ""
+
+    def check_secure(self) -> None:
+        """Refuse secure sums of what does not add up; a method calls it once all its parameters are checked."""
+        if not self.secure:
+            return
+        kinds = (terms.request.reply for terms in self.terms())
+        own = "a total in each site's own ranges could not be checked. Use ranges='robust', or declare ranges."
+        reasons = (
+            own if self.ranges == LOCAL else self.why_single_sites,
+            *(kind.why_no_sum or kind.why_not_masked for kind in kinds),
+        )
+        if reason := next((reason for reason in reasons if reason), ""):
+            raise ParameterError(f"{self.name}: secure=True needs replies that add up; {reason}")
+
+    def comparing(self, most: int) -> "Method":  # noqa: ARG002 (sites refuse to compare more than they allow)
+        """The method with at most so many columns compared with each other, where it can do with fewer."""
+        return self
+
+    @property
+    def declared_scaling(self) -> Scaling | None:
+        """Low and high per feature, where the ranges are declared; codes that need no range have any."""
+        if isinstance(self.ranges, str):
+            return None
+        table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
+        return Scaling(table[:, 0], table[:, 1], DECLARED)
 
     def check_n_features_to_select(self) -> None:
         """Refuse what is no number of features; a method that chooses it itself allows more."""

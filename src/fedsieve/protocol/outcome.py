@@ -21,6 +21,7 @@ class Selection:
     n_selected: int | None = field(default=None, kw_only=True)  # where the method says how many features are kept
     n_rows: dict[str, int] | None = field(default=None, kw_only=True)  # per client, where single replies are seen
     dropped: dict[str, str] = field(default_factory=dict, kw_only=True)  # client -> why
+    left_out: tuple[str, ...] = field(default=(), kw_only=True)  # columns of which a total would tell of few rows
     unseen: str = field(default="", kw_only=True)  # why what is reported per client is None, where it is
 
     def columns(self) -> dict[str, Float]:

@@ -5,27 +5,35 @@ clock and starts no thread, so that any runtime can drive it: one process, a tes
 run is one cohort: if a client must be dropped, everything is asked again of the others.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeAlias
 
 from fedsieve.arrays import Float
 from fedsieve.errors import FedSieveError, ParameterError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
-from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, Steps
+from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, RunCohort, Steps
 from fedsieve.protocol.influence import KeptReplies
-from fedsieve.protocol.method import Labeled, Method
+from fedsieve.protocol.method import MIN_SECURE, Labeled, Method
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import Table
 
+GatherCohort: TypeAlias = Callable[[tuple[str, ...], int], RunCohort]
+"""A cohort of these clients, after so many rounds."""
+
 
 def federated_selection(
-    method: Method, labeled: Labeled, clients: Iterable[str], kept: KeptReplies | None = None
+    method: Method,
+    labeled: Labeled,
+    clients: Iterable[str],
+    kept: KeptReplies | None = None,
+    gather: GatherCohort | None = None,
 ) -> Steps[Selection]:
     """Run the method with the named clients.
 
     Yields `Question`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a
     rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client. `kept` is shown the checked
-    replies.
+    replies. `gather` makes another cohort than one whose replies are all seen.
     """
     names = tuple(clients)
     _check_names(method, names)
@@ -33,13 +41,19 @@ def federated_selection(
     dropped: dict[str, str] = {}
     rounds = attempt = 0
     while True:
-        cohort = PlainCohort(names, method.max_sites_per_client, rounds, method.max_rows, attempt)
+        cohort: RunCohort
+        if gather is None:
+            cohort = PlainCohort(names, method.max_sites_per_client, rounds, method.max_rows, attempt)
+        else:
+            cohort = gather(names, rounds)
         if kept is not None:
             kept.begin()
             cohort.observe(kept)
         try:
-            selection: Selection = yield from method.run(labeled, cohort)
-            return replace(selection, n_rows=cohort.n_rows, dropped=dropped)
+            taking_part, rows, left_out = yield from cohort.begin(method, labeled)
+            selection: Selection = yield from taking_part.run(rows, cohort)
+            dropped |= cohort.dropped
+            return replace(selection, n_rows=cohort.n_rows, dropped=dropped, left_out=left_out)
         except BadReplyError as bad:
             if method.on_bad_client == "raise":
                 raise
@@ -58,9 +72,11 @@ def _check_names(method: Method, names: tuple[str, ...]) -> None:
         raise ParameterError(
             f"{method.name}: client names must differ from each other and from {SERVER!r}; got {names}."
         )
-    if len(names) < method.min_clients:
+    least = max(method.min_clients, MIN_SECURE if method.secure else 0)
+    if len(names) < least:
+        how = " with secure sums" * method.secure
         raise ParameterError(
-            f"{method.name}: a federation needs at least {method.min_clients} clients; got {len(names)}. "
+            f"{method.name}: a federation{how} needs at least {least} clients; got {len(names)}. "
             "For rows in one place call fit(X, Y) without clients."
         )
 

@@ -50,7 +50,7 @@ def page() -> str:
 def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
     """A method in each of its settings, in words; the first has the defaults."""
     some: dict[str, Any] = {"labels": ("y",)} if of_method.sites_hold_labels else {}
-    some |= {field.name: True for field in fields(of_method) if field.type is bool}
+    some |= {field.name: True for field in fields(of_method) if field.type is bool and field.name != "secure"}
     names = ("a", "b")
     settings: list[tuple[str, dict[str, Any]]] = [("", {})]
     for parameter, values in of_method.choices.items():
@@ -67,6 +67,7 @@ def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
 
 def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]]]]) -> str:
     askers = [words for name, settings in asked.items() if (words := _asker(kind, name, settings))]
+    askers += ["secure sums of any method"] * kind.machinery
     why_not = kind.reply.why_no_sum
     agreed = (one for settings in asked.values() for _, all_ in settings for one in all_ if one.request is kind)
     terms = type(next(agreed, None))
@@ -74,7 +75,7 @@ def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]
         f"`{kind.__name__}`",
         f"`{kind.reply.__name__}`",
         "; ".join(askers) or "nobody",
-        f"no: {why_not.rstrip('.')}" if why_not else "yes",
+        f"no: {why_not.rstrip('.')}" if why_not else "yes" if not kind.reply.why_not_masked else "yes, but not masked",
         _revealed(kind.reply),
         _revealed(kind),
         _agreed(terms),

@@ -1,5 +1,7 @@
 """FedCMFS: each label's parents and children by conditional independence over all sites. Our reading."""
 
+from collections.abc import Mapping
+
 from fedsieve.methods.fedcmfs import CausalSelection, FedCMFSMethod
 from fedsieve.selectors.base import FederatedSelector
 
@@ -24,6 +26,9 @@ class FedCMFS(FederatedSelector):
         that add up, so that the result does not depend on who holds which rows.
     wire : "statistics" sends covariances once; "tests" answers the server's tests, level by level, and keeps means and
         spreads to the site, for more bytes and rounds. The result is the same.
+    ranges : "federated", "robust" or {name: (low, high)}: which range becomes [0, 1] under "pooled".
+    secure : let nobody see a single client's replies, only their sum; needs combine="pooled", and robust or declared
+        ranges.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
 
@@ -45,6 +50,8 @@ class FedCMFS(FederatedSelector):
         max_pool: int = 10,
         combine: str = "p-values",
         wire: str = "statistics",
+        ranges: str | Mapping[str, tuple[float, float]] = "federated",
+        secure: bool = False,
         on_bad_client: str = "raise",
         max_message_bytes: int = 512_000_000,
     ) -> None:
@@ -54,6 +61,8 @@ class FedCMFS(FederatedSelector):
         self.max_pool = max_pool
         self.combine = combine
         self.wire = wire
+        self.ranges = ranges
+        self.secure = secure
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
 

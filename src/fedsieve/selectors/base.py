@@ -72,7 +72,8 @@ class FederatedSelector(RankingSelector):
     """A selector that runs a federated method; a subclass names the method and keeps its findings.
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
-    `dropped_` (client -> why), `influence_` (client -> how far the order moves without it).
+    `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
+    secure sums leave out, since few rows of all clients differ in them).
     """
 
     federated_method: ClassVar[type[Method]]
@@ -91,7 +92,12 @@ class FederatedSelector(RankingSelector):
         rules = preset(policy, type(self).__name__)
         federation = self._read(X, Y, clients)
         min_clients = len(federation.tables) if clients is None else 2
-        method = self.federated_method(federation.features, min_clients=min_clients, **self._parameters(federation))
+        parameters = self._parameters(federation)
+        if clients is None:  # one place: there are no sums to hide
+            parameters["secure"] = False
+        elif parameters.get("secure"):
+            parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
+        method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
         kept = KeptReplies()
         outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules, kept=kept)
         selection = outcome.selection
@@ -104,6 +110,7 @@ class FederatedSelector(RankingSelector):
         self.relevance_ = selection.relevance
         self.transcript_ = outcome.transcript if clients is not None else ()
         self.dropped_ = selection.dropped
+        self.left_out_ = selection.left_out
         self._keep(selection)
         return self
 
@@ -112,8 +119,8 @@ class FederatedSelector(RankingSelector):
         """Per client the share of the selected features that others would replace without it, ranges being the same.
 
         Computed when it is first read; a client that moves far more than the others, or a column's spread more than
-        twofold, is warned of. `None` where it cannot be told: fewer than three clients, or `wire="vectors"`. Not kept
-        in a pickled selector.
+        twofold, is warned of. `None` where it cannot be told: fewer than three clients, `wire="vectors"`, or
+        `secure=True`, which shows nobody a single client's replies. Not kept in a pickled selector.
         """
         check_is_fitted(self)
         if self._influence is None:

@@ -45,8 +45,11 @@ class Sieve(FederatedSelector):
     screen : int
         Above so many columns (or twice the number to select) only the most relevant ones are compared with each other;
         the covariance matrix of all then exists nowhere.
+    secure : bool
+        Let nobody see a single client's replies, only their sum (secure sums; at least three clients). Needs `ranges`
+        that are "robust" or declared, and the package's extra `secure`. Without clients it changes nothing.
     on_bad_client : {"raise", "drop"}
-        End the run at a reply that breaks a rule, or start it anew without that client.
+        End the run at a reply that breaks a rule, or start it anew without that client; secure sums go on without it.
     random_state : int, RandomState or None
         Draws trees, bootstraps and folds; with an int (the default) the result is always the same.
     max_message_bytes : int
@@ -66,6 +69,7 @@ class Sieve(FederatedSelector):
     choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
+    left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
 
     Examples
     --------
@@ -95,6 +99,7 @@ class Sieve(FederatedSelector):
         n_trees: int = 200,
         n_bootstraps: int = 20,
         screen: int = 2000,
+        secure: bool = False,
         on_bad_client: str = "raise",
         random_state: Any = 0,
         max_message_bytes: int = 512_000_000,
@@ -107,6 +112,7 @@ class Sieve(FederatedSelector):
         self.n_trees = n_trees
         self.n_bootstraps = n_bootstraps
         self.screen = screen
+        self.secure = secure
         self.on_bad_client = on_bad_client
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes

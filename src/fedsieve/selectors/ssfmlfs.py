@@ -45,8 +45,11 @@ class SSFMLFS(FederatedSelector):
         Features whose values are codes: related if equal.
     tol, max_iter : float, int
         PageRank stops at this relative change and fails after this many iterations.
+    secure : bool
+        Let nobody see a single client's replies, only their sum (secure sums; at least three clients). Needs `ranges`
+        that are "robust" or declared, and the package's extra `secure`. Without clients it changes nothing.
     on_bad_client : {"raise", "drop"}
-        End the run at a reply that breaks a rule, or start it anew without that client.
+        End the run at a reply that breaks a rule, or start it anew without that client; secure sums go on without it.
     random_state : None
         The method draws no random numbers; the parameter is here for code that sets it on every selector.
     selected_distance : bool
@@ -65,6 +68,7 @@ class SSFMLFS(FederatedSelector):
     n_iter_ : int
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
+    left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
     n_clipped_ : dict, site -> how many values lay outside the declared ranges
 
     Examples
@@ -101,6 +105,7 @@ class SSFMLFS(FederatedSelector):
         nominal: Sequence[Any] = (),
         tol: float = 1e-9,
         max_iter: int = 500,
+        secure: bool = False,
         on_bad_client: str = "raise",
         random_state: Any = None,
         selected_distance: bool = False,
@@ -121,6 +126,7 @@ class SSFMLFS(FederatedSelector):
         self.nominal = nominal
         self.tol = tol
         self.max_iter = max_iter
+        self.secure = secure
         self.on_bad_client = on_bad_client
         self.random_state = random_state
         self.selected_distance = selected_distance

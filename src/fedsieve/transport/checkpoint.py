@@ -65,7 +65,8 @@ class Checkpointed:
 
 def _fingerprint(question: Question) -> str:
     head = json.dumps([question.round, list(question.clients)]).encode()
-    return hashlib.sha256(head + encode(question.request)).hexdigest()
+    requests = (question.request, *(question.own[name] for name in sorted(question.own)))
+    return hashlib.sha256(head + b"".join(map(encode, requests))).hexdigest()
 
 
 def _pack(answers: Mapping[str, Answer], asked: str) -> bytes:

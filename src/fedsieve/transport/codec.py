@@ -31,7 +31,7 @@ MAX_AXES = 3
 
 _MESSAGES: ChainMap[str, Any] = ChainMap(REQUESTS, REPLIES)
 _TYPES: ChainMap[str, Any] = ChainMap(REQUESTS, REPLIES, PARTS)
-_DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
+_DTYPES: dict[str, np.dtype[Any]] = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8"), "u1": np.dtype("u1")}
 
 
 def encode(message: Message) -> bytes:
@@ -86,7 +86,7 @@ def _pack(message: Message) -> tuple[bytes, list[np.ndarray[Any, Any]]]:
             fields = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
             return {"kind": type(value).__name__, "fields": fields}
         if isinstance(value, np.ndarray):
-            code = "f8" if value.dtype.kind == "f" else "i8"
+            code = "u1" if value.dtype == np.uint8 else "f8" if value.dtype.kind == "f" else "i8"
             arrays.append(np.ascontiguousarray(value, dtype=_DTYPES[code]))
             return {"array": code, "shape": list(value.shape)}
         if isinstance(value, np.integer):
@@ -141,8 +141,8 @@ def _value(content: Any, hint: Any, reader: "_Reader") -> Any:
             raise TypeError(f"expected {wanted}, got {type(part).__name__}")
         return part
     if get_origin(wanted) is np.ndarray:
-        code = "i8" if np.dtype("i8").type in get_args(get_args(wanted)[1]) else "f8"
-        return reader.array(content, code)
+        (kind,) = get_args(get_args(wanted)[1])
+        return reader.array(content, np.dtype(kind).str[1:])
     if get_origin(wanted) is tuple:
         if not isinstance(content, list) or not all(isinstance(item, str) for item in content):
             raise TypeError("expected a list of names")

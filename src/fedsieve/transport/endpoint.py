@@ -7,16 +7,21 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.messages.secure_sum import Step
 from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, Views, held_back, with_views
 from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
 from fedsieve.text import without_folders
 from fedsieve.transport.codec import decode, encode
+from fedsieve.transport.secure_answers import SecureAnswers, within
+
+if TYPE_CHECKING:
+    from fedsieve.privacy.secure_sum.site import Vault
 
 Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
@@ -102,6 +107,15 @@ class SiteState(Protocol):
     def n_changed(self) -> int:
         """By how many rows the table differs from the nearest that was answered for; 0: from none."""
 
+    def vault(self, run: str) -> "Vault":
+        """Secrets of a run's secure sums."""
+
+    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Raise `ProtocolError` where totals over these sites and those of an earlier run tell of single ones."""
+
+    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Remember that a total over these sites is told."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
 
@@ -115,6 +129,7 @@ class TransientState:
         self._answers: dict[tuple[str, str], bytes] = {}
         self._lasting: dict[str, str] = {}
         self._views: Views = {}
+        self._vaults: dict[str, DictVault] = {}
 
     def memory(self, run: str) -> Memory:
         """Made when first asked for."""
@@ -156,8 +171,37 @@ class TransientState:
         """In a process rows stay the same."""
         return 0
 
+    def vault(self, run: str) -> "DictVault":
+        """Made when first asked for."""
+        return self._vaults.setdefault(run, DictVault())
+
+    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """A process remembers no run before."""
+
+    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """Nor this one after it."""
+
     def admit(self, run: str) -> None:
         """A process counts no runs."""
+
+
+class DictVault:
+    """A vault that lives as long as the process."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def keep(self, name: str, data: bytes) -> None:
+        """Held on to."""
+        self.kept[name] = data
+
+    def recall(self, name: str) -> bytes | None:
+        """What was kept."""
+        return self.kept.get(name)
+
+    def remove(self, name: str) -> None:
+        """Let go."""
+        self.kept.pop(name, None)
 
 
 class Endpoint:
@@ -171,7 +215,8 @@ class Endpoint:
         state: SiteState,
         *,
         hides_defects: bool,
-        table: Callable[[Request | None], Table] | None = None,
+        table: Callable[[Request | None, str], Table] | None = None,
+        sums: Callable[[], SecureAnswers] | None = None,
         filters: Sequence[Filter] = (),
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
@@ -179,19 +224,29 @@ class Endpoint:
     ) -> None:
         self._rules, self._hides_defects = rules, hides_defects  # rules that cannot be read are a reason to refuse
         self._respond, self._wrapping, self._state = respond, wrapping, state
-        self._table = table  # where the site has rows of its own: as they are, or as a request sees them
+        self._table = table  # where the site has rows of its own: as they are in a run, or as a request sees them
+        self._sums = sums  # where the site can take part in secure sums
         self._filters, self._record, self._log_for = tuple(filters), record, log_for
         self._place = place  # of the site's files, which is its own matter
 
     @classmethod
     def of_table(
-        cls, table: Table, method: Method, policy: Policy, wrapping: Wrapping, state: SiteState, **others: Any
+        cls,
+        table: Table,
+        method: Method,
+        policy: Policy,
+        wrapping: Wrapping,
+        state: SiteState,
+        sums: SecureAnswers | None = None,
+        **others: Any,
     ) -> "Endpoint":
         """The endpoint of a site that answers from its own rows."""
         rules = SiteRules(method, policy)
         known: dict[str, Table] = {}
 
-        def seen(request: Request | None) -> Table:
+        def seen(request: Request | None, run: str) -> Table:
+            if sums is not None:
+                return sums.table(table, method, run)
             if not policy.min_cell:
                 return table
             asked = () if request is None else (request.clips(), with_views(state.views(), request.views()))
@@ -201,9 +256,9 @@ class Endpoint:
             return known[what]
 
         def respond(request: Request, run: str) -> Reply:
-            return Client(seen(request), state.memory(run)).answer(request)
+            return Client(seen(request, run), state.memory(run)).answer(request)
 
-        how = {"hides_defects": policy.hides_defects, "table": seen, **others}
+        how = {"hides_defects": policy.hides_defects, "table": seen, "sums": sums and (lambda: sums), **others}
         return cls(lambda: rules, respond, wrapping, state, **how)
 
     def answer(self, data: bytes) -> bytes:
@@ -233,9 +288,9 @@ class Endpoint:
         if not isinstance(request, Request):
             raise CodecError(f"was sent {type(request).__name__}, no request.")
         rules = self._rules()
-        if self._table is not None:  # before anything is computed: even a refusal could tell of few rows
-            rules.check_rows(self._table(None).n_rows)
-        rules.check_request(request)
+        if rules.method.secure:
+            return self._step(letter, request, rules)
+        self._check(letter, request, rules)
         if not rules.policy.keeps_story:
             return encode(self._reply(letter, request, rules))
         digest = hashlib.sha256(letter.payload).hexdigest()
@@ -244,11 +299,36 @@ class Endpoint:
             self._go_on(letter, request, digest, rules)
             payload = encode(self._reply(letter, request, rules))
             self._state.keep_answer(letter.run, digest, payload)
+        self._recorded(letter, request, payload)
+        return payload
+
+    def _recorded(self, letter: Letter, request: Request, payload: bytes) -> None:
         if self._record is not None:
             reply = decode(payload)
             assert isinstance(reply, Reply)
             self._record(letter, request, reply, len(payload))
+
+    def _step(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:
+        """The reply to a step of a secure sum; a request by itself is not answered, whatever it asks."""
+        if not isinstance(request, Step):
+            raise ProtocolError(f"was asked {type(request).__name__} by itself; agreed: totals only, by secure sums.")
+        if self._sums is None:
+            raise ProtocolError("cannot take part in secure sums here.")
+
+        def reply_to(inner: Request, digest: str, rules: SiteRules) -> Reply:
+            self._check(letter, inner, rules)
+            if rules.policy.keeps_story:
+                self._go_on(letter, inner, digest, rules)
+            return self._reply(letter, inner, rules)
+
+        payload = self._sums().payload(letter, request, rules, reply_to)
+        self._recorded(letter, within(request), payload)
         return payload
+
+    def _check(self, letter: Letter, request: Request, rules: SiteRules) -> None:
+        if self._table is not None:  # before anything is computed: even a refusal could tell of few rows
+            rules.check_rows(self._table(None, letter.run).n_rows)
+        rules.check_request(request)
 
     def _refused(self, letter: Letter, reason: str) -> bytes:
         refusal = Refusal(without_folders(reason, self._place))
@@ -265,8 +345,9 @@ class Endpoint:
             state.admit(letter.run)
             return
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
-        table, seen = (None, None) if self._table is None else (self._table(None), self._table(request))
-        rules.check_site(request, table, seen, state.memory(letter.run), state.n_changed())
+        run, tables = letter.run, self._table
+        table, seen = (None, None) if tables is None else (tables(None, run), tables(request, run))
+        rules.check_site(request, table, seen, state.memory(run), state.n_changed())
         state.admit(letter.run)
         state.keep_lasting(rules.lasting_pins(request))
         if isinstance(seen, GuardedTable):  # of what is held back nothing is seen

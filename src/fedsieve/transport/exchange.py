@@ -7,6 +7,7 @@ from fedsieve.messages import Reply
 from fedsieve.protocol import SERVER, Labeled, Method, Question, SentMessage, federated_selection
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.parties import GatherCohort
 from fedsieve.transport.codec import encoded_size
 
 
@@ -22,21 +23,27 @@ Exchange: TypeAlias = Callable[[Question], Mapping[str, Answer]]
 
 
 def drive(
-    method: Method, labeled: Labeled, clients: tuple[str, ...], exchange: Exchange, kept: KeptReplies | None = None
+    method: Method,
+    labeled: Labeled,
+    clients: tuple[str, ...],
+    exchange: Exchange,
+    kept: KeptReplies | None = None,
+    gather: GatherCohort | None = None,
 ) -> Outcome:
     """Run the selection with the named clients; how messages travel is `exchange`'s business."""
-    steps = federated_selection(method, labeled, clients, kept)
+    steps = federated_selection(method, labeled, clients, kept, gather)
     transcript: list[SentMessage] = []
     question = next(steps)
     while True:
-        kind, n_bytes = type(question.request).__name__, encoded_size(question.request)
-        method.check_message_size(SERVER, kind, n_bytes)
+        kind, size = type(question.request).__name__, encoded_size(question.request)
+        sizes = {name: encoded_size(question.own[name]) if name in question.own else size for name in question.clients}
+        method.check_message_size(SERVER, kind, max([size, *sizes.values()]))
         answers = exchange(question)
         for name in question.clients:
-            transcript.append(SentMessage(question.round, SERVER, name, kind, n_bytes))
+            transcript.append(SentMessage(question.round, SERVER, name, kind, sizes[name]))
             if name in answers and answers[name].n_bytes:
-                reply, size = answers[name]
-                transcript.append(SentMessage(question.round, name, SERVER, type(reply).__name__, size))
+                reply, n_bytes = answers[name]
+                transcript.append(SentMessage(question.round, name, SERVER, type(reply).__name__, n_bytes))
         try:
             question = steps.send({name: answer.reply for name, answer in answers.items()})
         except StopIteration as finished:

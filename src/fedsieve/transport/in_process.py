@@ -1,6 +1,7 @@
 """A federation inside one process: every client is an endpoint here, and messages are bytes as on a network."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from fedsieve.errors import CodecError
 from fedsieve.messages import Reply
@@ -12,6 +13,7 @@ from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
 from fedsieve.transport.exchange import Answer, drive
+from fedsieve.transport.secure_answers import secure_cohorts, secure_members
 
 RUN = "run"
 
@@ -26,9 +28,14 @@ def select(
     kept: KeptReplies | None = None,
 ) -> Outcome:
     """Run the selection with all sites in this process; `watch` is told of every question before it is asked."""
-    wrapping = Bare()
+    wrapping, states = Bare(), {name: TransientState() for name in tables}
+    gather, sums = None, dict[str, Any]()
+    if method.secure:
+        members, sums = secure_members(states)
+        gather = secure_cohorts(method, RUN, members)
     endpoints = {
-        name: Endpoint.of_table(table, method, policy, wrapping, TransientState()) for name, table in tables.items()
+        name: Endpoint.of_table(table, method, policy, wrapping, states[name], sums.get(name))
+        for name, table in tables.items()
     }
 
     def exchange(question: Question) -> dict[str, Answer]:
@@ -37,7 +44,7 @@ def select(
         wrapping.run, wrapping.cohort = question.run_at_sites(RUN), question.cohort
         data, answers = encode(question.request), {}
         for name in question.clients:
-            payload = endpoints[name].answer(data)
+            payload = endpoints[name].answer(encode(question.own[name]) if name in question.own else data)
             reply = decode(payload)
             if not isinstance(reply, Reply):
                 raise CodecError(f"client {name!r} answered with {type(reply).__name__}, no reply.")
@@ -45,4 +52,4 @@ def select(
             answers[name] = Answer(reply, len(payload))
         return answers
 
-    return drive(method, labeled, tuple(endpoints), exchange, kept)
+    return drive(method, labeled, tuple(endpoints), exchange, kept, gather)

@@ -6,6 +6,7 @@ Bounded before it is unpacked, unpacked before it is read, read before it is bel
 import json
 import zlib
 from collections.abc import Iterator
+from types import NoneType
 from typing import Any, TypeGuard
 
 from fedsieve.deployment.agreement import Agreement
@@ -22,7 +23,6 @@ PER_FEATURE = 32  # numbers that a method may tell of each feature
 
 SECTIONS = {
     "parameters": dict,
-    "n_rows": dict,
     "dropped": dict,
     "versions": dict,
     "bytes": dict,
@@ -89,7 +89,8 @@ def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
         return
     for column in record["columns"]:
         yield from _column_faults(column, record.get(column), set(features))
-    missing = [name for name, kind in SECTIONS.items() if not isinstance(record.get(name), kind)]
+    rows = {"n_rows": NoneType if agreement.method.secure else dict}  # of single sites, where they are seen
+    missing = [name for name, kind in (SECTIONS | rows).items() if not isinstance(record.get(name, ""), kind)]
     if missing:
         yield f"it lacks {listed(missing)}"
         return

@@ -23,6 +23,7 @@ from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import held_file, write_atomically
 from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.messages.secure_sum import Masked
 from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story, Views, with_views
 from fedsieve.protocol import SERVER, Client
 from fedsieve.reading import read_array
@@ -31,6 +32,7 @@ from fedsieve.tables import Table
 from fedsieve.transport.endpoint import Endpoint, Letter, Respond
 from fedsieve.transport.envelope import ANYONE, HELLO, RESULT, digest, seal, unseal
 from fedsieve.transport.results import read_result
+from fedsieve.transport.secure_answers import SecureAnswers, secure_answers
 
 
 class JoinedSite:
@@ -58,6 +60,7 @@ class JoinedSite:
             self._state,
             hides_defects=(policy or SITE).hides_defects,
             table=None if respond else self._seen,
+            sums=None if respond else self._sums,
             record=self._record,
             log_for=lambda run: site_log(folder, run),
             place=str(folder.path),
@@ -95,7 +98,7 @@ class JoinedSite:
         except FedSieveError:  # the reason of the refusal
             asked_by, under, method, agreed = "", "", "", ()
         columns = () if request is None else request.column_names() or agreed  # later products name none again
-        held = () if refused or self._has_no_rows else self._seen(request).held.constant
+        held = () if refused or self._has_no_rows else self._seen(request, letter.run).held.constant
         WhatLeft(self._folder.path).add(
             Departure(
                 run=letter.run,
@@ -103,7 +106,7 @@ class JoinedSite:
                 request="" if request is None else type(request).__name__,
                 reply=type(reply).__name__,
                 columns=columns,
-                n_rows=0 if refused else reply.n_rows,
+                n_rows=self._rows.n_rows if isinstance(reply, Masked) else 0 if refused else reply.n_rows,
                 n_bytes=n_bytes,
                 asked_by=asked_by,
                 agreement=under,
@@ -114,10 +117,20 @@ class JoinedSite:
         )
 
     def _from_rows(self, request: Request, run: str) -> Reply:
-        return Client(self._seen(request), self._state.memory(run)).answer(request)
+        return Client(self._seen(request, run), self._state.memory(run)).answer(request)
 
-    def _seen(self, request: Request | None) -> GuardedTable:
+    def _sums(self) -> SecureAnswers:
+        """Its part in secure sums: with members of its agreement only, each known by its key there."""
+        agreement = self._folder.agreement()
+        members = {name: keys.public_key(agreement.members[name]) for name in agreement.approved}
+        key = keys.read_private_key(self._folder.path / "site.key")
+        return secure_answers(self.name, key, members, self._state)
+
+    def _seen(self, request: Request | None, run: str) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
+        method = self._folder.agreement().method
+        if method.secure:
+            return self._sums().table(self._rows, method, run)
         min_cell = self._policy_in_force().min_cell
         if request is None:
             return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, new=self._state.changes().new))
@@ -235,6 +248,20 @@ class FolderState:
     def _changes(self) -> Changes:
         return self._ledger.changes(self._folder.rows())
 
+    def vault(self, run: str) -> "FolderVault":
+        """Files of one run."""
+        return FolderVault(self._folder.prepared / "sums" / Path(run).name)
+
+    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """By the ledger."""
+        reason = self._ledger.why_too_alike_cohort(run, sites, self._policy(), self._folder.rows())
+        if reason:
+            raise ProtocolError(reason)
+
+    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+        """In the ledger."""
+        self._ledger.keep_cohort(run, sites, self._folder.rows())
+
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
         rows = self._folder.rows() if self._has_rows else None
@@ -247,6 +274,30 @@ class FolderState:
 
     def _answer_file(self, run: str, digest: str) -> Path:
         return self._folder.prepared / "answers" / Path(run).name / digest
+
+
+class FolderVault:
+    """What a site keeps of one run's secure sums, each a file that only it can read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, name: str, data: bytes) -> None:
+        """In a file of its own."""
+        make_private(self._folder)
+        write_atomically(self._file(name), lambda path: path.write_bytes(data), mode=keys.PRIVATE)
+
+    def recall(self, name: str) -> bytes | None:
+        """From its file."""
+        file = self._file(name)
+        return file.read_bytes() if file.is_file() else None
+
+    def remove(self, name: str) -> None:
+        """The file."""
+        self._file(name).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / name.replace(" ", "-")
 
 
 class _FileMemory:

@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+from functools import cache
 
 import pytest
 
@@ -28,18 +29,29 @@ class Clock:
 
 @pytest.fixture(scope="session")
 def founded(tmp_path_factory):
-    case = example()
-    text = agreement_text("fed", ADDRESS, list(case.clients), list(case.features), LABELS)
-    return create(tmp_path_factory.mktemp("founded") / "fed", text, list(case.clients), ADDRESS).path
+    """By the number of sites, a federation's folder."""
+
+    @cache
+    def found(n_sites):
+        case = example(n_clients=n_sites)
+        text = agreement_text("fed", ADDRESS, list(case.clients), list(case.features), LABELS)
+        return create(tmp_path_factory.mktemp("founded") / "fed", text, list(case.clients), ADDRESS).path
+
+    return found
 
 
 @pytest.fixture
-def consortium(founded, tmp_path, monkeypatch):
+def n_sites():
+    return 3
+
+
+@pytest.fixture
+def consortium(founded, n_sites, tmp_path, monkeypatch):
     """Three sites that agreed on the defaults; `agree` changes that. Nobody really waits for a silent site."""
     monkeypatch.setattr(grid_exchange, "time", Clock())
     monkeypatch.setattr(grid_exchange, "POLL_SECONDS", 10)
-    shutil.copytree(founded, tmp_path / "fed")
-    made = Consortium(example(), ServerFolder(tmp_path / "fed"))
+    shutil.copytree(founded(n_sites), tmp_path / "fed")
+    made = Consortium(example(n_clients=n_sites), ServerFolder(tmp_path / "fed"))
     made.agree()
     yield made
     for name, logger in list(logging.Logger.manager.loggerDict.items()):

@@ -16,6 +16,7 @@ from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError
 from fedsieve.methods import DEFAULT_METHOD, METHODS
 from fedsieve.privacy import SITE
+from fedsieve.protocol.method import MIN_SECURE
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
@@ -45,6 +46,13 @@ def init(
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = SITE.min_cohort,
     min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = SITE.min_rows,
+    secure: Annotated[
+        bool,
+        typer.Option(
+            "--secure",
+            help="Secure sums: the server sees totals over at least three sites, never a single site's reply.",
+        ),
+    ] = False,
     max_rows: Annotated[
         int, typer.Option(help="How many rows a site may claim, so that none outweighs all others.")
     ] = 1_000_000,
@@ -64,10 +72,11 @@ def init(
     """
     check_place(output)
     names = split_names(sites)
-    if len(names) < min_clients:
+    least = max(min_clients, MIN_SECURE if secure else 0)
+    if len(names) < least:
         raise ParameterError(
-            f"--sites names {len(names)} sites; a federation needs {min_clients} or more (--min-clients). Sites answer "
-            f"in runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
+            f"--sites names {len(names)} sites; a federation needs {least} or more (--min-clients). Sites answer in "
+            f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
     features, label_names = _columns(schema, labels)
     parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
@@ -83,7 +92,7 @@ def init(
         method=next((known for known in METHODS if known.lower() == method.lower()), method),
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},
-        privacy={"min_rows": min_rows},
+        privacy={"min_rows": min_rows, "secure": secure},
     )
     if features is not None:
         parse_agreement(text)

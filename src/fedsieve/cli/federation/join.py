@@ -71,7 +71,7 @@ def join(
     if data is None:
         raise ParameterError("join needs this site's rows: --data FILE.")
     X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement), as_of=as_of)
-    check_rows(X, policy, data)
+    check_rows(X, agreement, policy, data)
     if dry_run:
         show_what_would_leave(site, agreement, policy, X, Y, output or folder / "dry-run")
         return

@@ -38,6 +38,9 @@ def rows_to_answer_for(
 
 def tell_what_is_held_back(site: SiteFolder) -> None:
     """Say which columns are answered as if they were constant, and why; nobody else is told."""
+    if site.agreement().method.secure:
+        say("Secure sums: a first total over all sites decides which columns are left out, at all sites alike.")
+        return
     rows, policy = site.rows(), read_policy(site)
     new = Ledger(site.ledger).changes(rows).new if policy.min_difference_rows > 1 else ()
     held = site.held_back(rows, policy.min_cell, new=new)

@@ -45,16 +45,25 @@ class ServerLink:
         round_, clients = question.round, question.clients
         self.cohort, self.operator.run = question.cohort or self.cohort, question.run_at_sites(self.run)
         self.tell("round", round=round_, kind=type(question.request).__name__, sites=list(clients))
-        received = self.send(STEP, round_, {name: self.nodes[name] for name in clients}, encode(question.request))
+        own = {name: encode(request) for name, request in question.own.items()}
+        nodes = {name: self.nodes[name] for name in clients}
+        received = self.send(STEP, round_, nodes, encode(question.request), own=own)
         return {name: self._answer(name, round_, received[name]) for name in clients}
 
     def send(
-        self, kind: str, round_: int, nodes: Mapping[str, int], payload: bytes, *, known: bool = True
+        self,
+        kind: str,
+        round_: int,
+        nodes: Mapping[str, int],
+        payload: bytes,
+        *,
+        own: Mapping[str, bytes] | None = None,
+        known: bool = True,
     ) -> dict[str, Envelope | Refusal]:
-        """Send a payload to each of the nodes, given by site; each one's genuine reply, or why there is none."""
-        sort, cohort = kind.removeprefix(QUERY), self.cohort if known else ()
+        """Send a payload, or its own, to each of the nodes, given by site; each one's genuine reply, or why none is."""
+        sort, cohort, own = kind.removeprefix(QUERY), self.cohort if known else (), own or {}
         requests = {
-            site: self.operator.seal(round_, site if known else None, payload, kind=sort, cohort=cohort)
+            site: self.operator.seal(round_, site if known else None, own.get(site, payload), kind=sort, cohort=cohort)
             for site in nodes
         }
         messages = [

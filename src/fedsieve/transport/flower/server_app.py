@@ -29,6 +29,7 @@ from fedsieve.transport.envelope import Envelope
 from fedsieve.transport.exchange import drive
 from fedsieve.transport.flower.contents import RESULT
 from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
+from fedsieve.transport.secure_answers import secure_cohorts
 
 FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
 DELIVERY_SECONDS = 60
@@ -89,7 +90,9 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
     record = run.result()
     if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
         exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
-        outcome = drive(agreement.method, labeled, tuple(settings["sites"]), exchange, kept)
+        method, sites = agreement.method, tuple(settings["sites"])
+        gather = secure_cohorts(method, run.id, folder.public_keys(sites)) if method.secure else None
+        outcome = drive(method, labeled, sites, exchange, kept, gather)
         record = _record(agreement, outcome, run, settings, exchange.n_repeated)
         record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
         record["stretch"] = stretch(kept)
@@ -132,7 +135,8 @@ def _deliver(link: ServerLink, record: dict[str, Any], tell: Any) -> None:
     link.timeout_seconds, link.operator.run = min(link.timeout_seconds, DELIVERY_SECONDS), link.run
     text = selection_text(record)
     last = max(entry["round"] for entry in record["transcript"]) + 1
-    nodes = {name: link.nodes[name] for name in record["n_rows"]}
+    took_part = [name for name in record["federation"]["sites"] if name not in record["dropped"]]
+    nodes = {name: link.nodes[name] for name in took_part}
     tell("delivery", sites=list(nodes))
     for site, reply in link.send(RESULT, last, nodes, zlib.compress(text.encode())).items():
         taken = isinstance(reply, Envelope) and not reply.payload  # else it says why not

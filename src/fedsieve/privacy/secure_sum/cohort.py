@@ -1,0 +1,253 @@
+"""A cohort of which only totals are seen: every `total` is one secure sum, of three rounds after two for the set-up."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fedsieve.arrays import Bytes, Float
+from fedsieve.errors import ProtocolError, listed
+from fedsieve.messages import Known, Reply, Request
+from fedsieve.messages.cells import AskCells, Cells
+from fedsieve.messages.secure_sum import (
+    AskKeys,
+    AskMasked,
+    AskShares,
+    AskSignature,
+    AskUnmasking,
+    Masked,
+    Signature,
+    Unmasking,
+)
+from fedsieve.privacy.secure_sum import masks, shamir, vectors
+from fedsieve.privacy.secure_sum.server import Gathered, unmasked
+from fedsieve.privacy.secure_sum.signatures import PublicKey, is_signed
+from fedsieve.privacy.secure_sum.site import MIN_SITES, cohort_digest, signed_keys, signed_survivors, sum_digest
+from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
+from fedsieve.protocol.method import Labeled, Method
+from fedsieve.tables import usual_value
+
+
+def n_sums(method: Method) -> int:
+    """How many secure sums a run of the method makes at most."""
+    return sum(terms.most for terms in method.terms())
+
+
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """What the server forwards: the keys of those that sent any, and the boxes of those that shared their secrets."""
+
+    public: Mapping[str, Bytes]  # (n_sums, 64) of each site
+    sharing: tuple[str, ...]
+    boxes: Mapping[str, Bytes]  # receiver -> (n_sharing, size)
+
+
+class SecureCohort:
+    """Sites whose single replies nobody sees; a lost one is left out of later sums, and rebuilt from shares.
+
+    `encode` makes bytes of a message, `members` are the sites' public keys, `run` is the name under which sites know
+    the run.
+    """
+
+    unseen = "only the total over the sites is seen (secure sums)"
+
+    def __init__(
+        self,
+        method: Method,
+        sites: tuple[str, ...],
+        run: str,
+        members: Mapping[str, PublicKey],
+        encode: Callable[[Request | Reply], bytes],
+        rounds_before: int = 0,
+    ) -> None:
+        self.clients = tuple(sorted(sites))
+        self.round, self.dropped = rounds_before, dict[str, str]()
+        self.n_rows: dict[str, int] | None = None
+        self._method, self._run, self._members, self._encode = method, run, members, encode
+        self._needed = max(MIN_SITES, shamir.threshold(len(self.clients)))
+        self._set_up: SetUp | None = None
+        self._cells: Cells | None = None
+        self._number = 0
+        self._summed: dict[str, tuple[str, ...]] = {}  # what totals tell of -> whose they are
+
+    def observe(self, observer: Observer) -> None:
+        """Nothing is there to see."""
+
+    def each(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:  # noqa: ARG002
+        """Refused: nobody sees single replies."""
+        raise ProtocolError(f"{type(request).__name__} of single sites: {self.unseen}.")
+
+    def begin(self, method: Method, labeled: Labeled) -> Steps[tuple[Method, Labeled, tuple[str, ...]]]:
+        """Keys and shares, then the first sum: cells. What of the method and of the server's rows takes part follows.
+
+        A column of which the total would tell of fewer than `min_cell` rows is constant, at the sites and here.
+        """
+        self._set_up = yield from self._keys_and_shares()
+        labels = method.columns_read[len(method.features) :]
+        self._cells = yield from self._sum(AskCells(method.columns, labels, method.declared_scaling))
+        few, n = self._cells.too_few(method.min_cell), len(method.features)
+        left_out = tuple(name for name, out in zip(method.columns_read, few, strict=True) if out)
+        rows = replace(
+            labeled, X=_constant(labeled.X, few[:n]), Y=_constant(labeled.Y, few[n:]) if labels else labeled.Y
+        )
+        if method.rows_per_column:
+            method = method.comparing(self._cells.n_rows // method.rows_per_column)
+        return method, rows, left_out
+
+    def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
+        """One secure sum; the server's own reply is added to it in the clear."""
+        total = yield from self._sum(request)
+        return total if own is None else total + own
+
+    def _keys_and_shares(self) -> Steps[SetUp]:
+        ask = AskKeys(self.clients, n_sums(self._method))
+        keys = yield from self._asked(self.clients, ask)
+        unsigned = {
+            name: "sent keys that it did not sign for this run and cohort."
+            for name, reply in keys.items()
+            if not is_signed(
+                self._members[name],
+                signed_keys(self._run, self.clients, name, reply.box.tobytes(), reply.masks.tobytes()),
+                reply.signature.tobytes(),
+            )
+        }
+        self._lose(unsigned)
+        keys = {name: reply for name, reply in keys.items() if name not in unsigned}
+        parts = [(reply.box, reply.masks, reply.signature) for reply in keys.values()]
+        forward = AskShares(tuple(keys), *(np.stack(part) for part in zip(*parts, strict=True)))
+        shares = yield from self._asked(tuple(keys), forward)
+        sharing = tuple(shares)
+        boxes = {
+            name: np.stack([shares[sender].boxes[list(keys).index(name)] for sender in sharing]) for name in sharing
+        }
+        return SetUp({name: reply.masks for name, reply in keys.items()}, sharing, boxes)
+
+    def _sum(self, request: Request) -> Steps[Any]:
+        """The reply of all remaining sites together."""
+        number, set_up, content = self._number, self._set_up, self._encode(request)
+        assert set_up is not None
+        self._number += 1
+        n_rows = len(self.clients) * self._method.max_rows if self._cells is None else self._cells.n_rows
+        numbers = yield from self._masked(number, request, content, n_rows)
+        survivors = tuple(numbers)
+        if self._summed.setdefault(vectors.told_of(request), survivors) != survivors:
+            lost = [name for name in set_up.sharing if name not in survivors]
+            raise ProtocolError(
+                f"{self._method.name}: {listed(lost)} lost between sums that belong together ({request.title}): their "
+                "difference would tell of single sites. Start a new run."
+            )
+        scaled_by = "" if self._cells is None else hashlib.sha256(self._encode(self._cells)).hexdigest()
+        cohort = cohort_digest(self.clients, list(set_up.sharing))
+        this = masks.Sum(self._run, number, sum_digest(content, scaled_by), cohort)
+        unmasking = yield from self._unmasking(this, survivors)
+        lost = [name for name in set_up.sharing if name not in numbers]
+        total = unmasked(
+            this,
+            Gathered(
+                set_up.sharing,
+                {name: reply.values.view(np.uint64) for name, reply in numbers.items()},
+                {name: self._held(unmasking, "seeds", place) for place, name in enumerate(survivors)},
+                {name: self._held(unmasking, "keys", place) for place, name in enumerate(lost)},
+            ),
+            {name: keys[number] for name, keys in set_up.public.items()},
+        )
+        return self._believed(request, vectors.reply_of(request, total, n_rows, len(survivors)), len(survivors))
+
+    def _masked(self, number: int, request: Request, content: bytes, n_rows: int) -> Steps[dict[str, Masked]]:
+        set_up = self._set_up
+        assert set_up is not None
+        ask = AskMasked(
+            number,
+            np.frombuffer(content, dtype=np.uint8),
+            set_up.sharing,
+            cells=self._cells if number == 1 else None,
+        )
+        alive = tuple(name for name in set_up.sharing if name not in self.dropped)
+        own = {name: replace(ask, boxes=set_up.boxes[name]) for name in alive} if number == 0 else {}
+        replies = yield from self._asked(alive, ask, own)
+        length = vectors.length(request, n_rows)
+        wrong = {
+            name: f"sent {len(reply.values)} masked numbers; the sum has {length}."
+            for name, reply in replies.items()
+            if len(reply.values) != length
+        }
+        self._lose(wrong)
+        return {name: reply for name, reply in replies.items() if name not in wrong}
+
+    def _unmasking(self, this: masks.Sum, survivors: tuple[str, ...]) -> Steps[dict[str, Unmasking]]:
+        """The survivors' signatures under the list of them, then their shares."""
+        signed: dict[str, Signature] = yield from self._asked(survivors, AskSignature(this.number, survivors))
+        told = signed_survivors(this.run, this.number, this.request, this.cohort, list(survivors))
+        unsigned = {
+            name: "did not sign the list of survivors."
+            for name, reply in signed.items()
+            if not is_signed(self._members[name], told, reply.signature.tobytes())
+        }
+        self._lose(unsigned)
+        signers = tuple(name for name in signed if name not in unsigned)
+        signatures = np.stack([signed[name].signature for name in signers])
+        replies = yield from self._asked(signers, AskUnmasking(this.number, survivors, signers, signatures))
+        assert self._set_up is not None
+        n_lost = len(self._set_up.sharing) - len(survivors)
+        wrong = {
+            name: f"sent shares of {len(reply.keys)} lost sites, not of {n_lost}."
+            for name, reply in replies.items()
+            if len(reply.keys) != n_lost
+        }
+        self._lose(wrong)
+        return {name: reply for name, reply in replies.items() if name not in wrong}
+
+    def _held(self, unmasking: Mapping[str, Unmasking], what: str, place: int) -> dict[int, int]:
+        """Who holds which share, by place in the cohort from 1 on; as many as it takes."""
+        some = list(unmasking)[: self._needed]
+        shares = {name: getattr(unmasking[name], what)[place].tobytes() for name in some}
+        return {self.clients.index(name) + 1: int.from_bytes(share, "big") for name, share in shares.items()}
+
+    def _believed(self, request: Request, total: Reply, n_sites: int) -> Reply:
+        """The total, once it breaks no rule that a reply of so many sites obeys."""
+        known = Known(max_sites=n_sites, max_rows=self._method.max_rows)
+        reason = next(request.complaints(total, known), None)
+        if reason:
+            raise ProtocolError(
+                f"{self._method.name}: the total over {n_sites} sites broke a rule: it {reason} Which site broke it "
+                "cannot be told from a secure sum; check the sites' tables, or run without secure sums."
+            )
+        return total
+
+    def _asked(
+        self, clients: tuple[str, ...], request: Request, own: Mapping[str, Request] | None = None
+    ) -> Steps[dict[str, Any]]:
+        """The replies of those that followed the protocol; the others are lost."""
+        self.round += 1
+        replies = yield Question(self.round, clients, request, self.clients, own=own or {})
+        bad = {
+            name: reason
+            for name in clients
+            if (reason := request.why_refused(replies[name], Known()) if name in replies else "did not answer.")
+        }
+        self._lose(bad)
+        return {name: replies[name] for name in clients if name not in bad}
+
+    def _lose(self, reasons: Mapping[str, str]) -> None:
+        """Go on without some sites, where that is agreed on and enough remain."""
+        if not reasons:
+            return
+        if self._method.on_bad_client == "raise":
+            raise BadReplyError(dict(reasons))
+        self.dropped.update(reasons)
+        n_left = len(self.clients) - len(self.dropped)
+        if n_left < self._needed:
+            raise ProtocolError(
+                f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
+                f"{self._needed}. Lost: " + " ".join(f"{name!r}: {reason}" for name, reason in self.dropped.items())
+            )
+
+
+def _constant(values: Float, columns: np.ndarray) -> Float:
+    """With these columns as if all rows had their most frequent value."""
+    values = values.copy()
+    for place in np.flatnonzero(columns):
+        values[:, place] = np.where(np.isnan(values[:, place]), np.nan, usual_value(values[:, place])[0])
+    return values

@@ -1,0 +1,41 @@
+"""A reply as one list of integers modulo 2**64, and the reply of a total back from the sum of such lists."""
+
+import numpy as np
+
+from fedsieve.arrays import Ring
+from fedsieve.messages.base import Addend, Reply, Request
+from fedsieve.privacy.secure_sum import fixed_point
+
+
+def told_of(request: Request) -> str:
+    """What a sum tells of; all such sums of a run are of the same sites."""
+    return request.tells_of or type(request).__name__
+
+
+def layout(request: Request, n_rows: int) -> tuple[Addend, ...]:
+    """What a list is made of, the number of rows first; `n_rows` are those of all sites, or a bound of them."""
+    return Addend((1,), n_rows, whole=True), *request.addends(n_rows)
+
+
+def length(request: Request, n_rows: int) -> int:
+    """How many integers a list has."""
+    return sum(fixed_point.sizes(layout(request, n_rows)))
+
+
+def ring_of(request: Request, reply: Reply, n_rows: int) -> Ring:
+    """One site's list; `ProtocolError` where its numbers are larger than its own rows allow."""
+    numbers = (np.array([reply.n_rows]), *request.numbers(reply))
+    parts = zip(numbers, layout(request, reply.n_rows), layout(request, n_rows), strict=True)
+    return np.concatenate([fixed_point.to_ring(*part) for part in parts])
+
+
+def reply_of(request: Request, ring: Ring, n_rows: int, n_sites: int) -> Reply:
+    """The reply of so many sites together, from the sum of their lists."""
+    addends = layout(request, n_rows)
+    ends = np.cumsum(fixed_point.sizes(addends))[:-1]
+    n_total, *numbers = (
+        fixed_point.from_ring(part, addend) for part, addend in zip(np.split(ring, ends), addends, strict=True)
+    )
+    errors = tuple(fixed_point.error(addend, n_sites) for addend in addends[1:])
+    reply: Reply = request.reply_of(int(n_total[0]), tuple(numbers), errors)
+    return reply
