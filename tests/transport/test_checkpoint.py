@@ -9,8 +9,9 @@ from numpy.testing import assert_array_equal
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError
 from fedsieve.messages import Refusal
+from fedsieve.messages.secure_sum import AskSignature
 from fedsieve.methods import SSFMLFSMethod
-from fedsieve.protocol import Client, Labeled
+from fedsieve.protocol import Client, Labeled, Question
 from fedsieve.transport import in_process
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.codec import encoded_size
@@ -213,3 +214,21 @@ def test_rounds_after_a_damaged_one_that_is_answered_otherwise_are_asked_again_t
 def _made(path):
     path.mkdir()
     return RunFolder(path)
+
+
+def test_requests_to_single_clients_are_part_of_the_question(tmp_path):
+    """What was meant for one client alone is not taken for the answer to something else."""
+    run, asked = RunFolder(tmp_path), []
+
+    def exchange(question):
+        asked.append(question)
+        return {"a": Answer(Refusal("no"), 1)}
+
+    def question(number):
+        return Question(1, ("a",), AskSignature(0, ("a",)), own={"a": AskSignature(number, ("a",))})
+
+    Checkpointed(exchange, run)(question(1))
+    assert Checkpointed(exchange, run)(question(1))["a"].reply.reason == "no"
+    assert len(asked) == 1
+    with pytest.raises(DataError, match="does not fit the agreement"):
+        Checkpointed(exchange, run)(question(2))
