@@ -23,6 +23,10 @@ class ProtocolError(FedSieveError, RuntimeError):
     """A client's answer breaks the protocol, or too few clients are left."""
 
 
+class FalseTotalError(ProtocolError):
+    """A total that cannot hold a site's own part; to say so again and again would tell that part by and by."""
+
+
 class CodecError(FedSieveError, ValueError):
     """Bytes that are no message of this version."""
 

@@ -12,6 +12,7 @@ from fedsieve.privacy.secure_sum.signatures import new_key
 from fedsieve.privacy.secure_sum.site import sum_digest
 from fedsieve.transport.codec import encode
 from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from policies import LENIENT
 from secure_federation import COLUMNS, FEATURES, HISTOGRAMS, SecureFederation, changed, tables
 
 KEYS, SHARES, MASKED, SIGNATURES, UNMASKING = range(5)
@@ -357,18 +358,21 @@ def test_the_first_sum_is_that_of_cells_and_no_other():
 
 
 def test_cells_of_all_hold_those_of_the_site_and_do_not_change():
-    ours, question = stopped_at(MASKED + 3)
+    _, question = stopped_at(MASKED + 3)
     cells = question.request.cells
     for lie in (
         changed(cells, n_rows=3),
         changed(cells, others=cells.others * 0),
         changed(cells, others=cells.others + 10**6),
+        changed(cells, missing=cells.missing - 1),
         changed(cells, others=cells.others[:2]),
         changed(cells, features=("a", "c", "b")),
     ):
-        assert "cells of all sites that do not hold its own" in refused(
-            ours, VICTIM, changed(question.request, cells=lie)
-        )
+        ours, question = stopped_at(MASKED + 3, policy=LENIENT)
+        said = refused(ours, VICTIM, changed(question.request, cells=lie))
+        assert "cells of all sites that do not hold its own" in said
+        assert "answers no more" in refused(ours, VICTIM, question.request)  # or it would be asked until it is told
+    ours, question = stopped_at(MASKED + 3)
     assert "before it was told the cells of all sites" in refused(ours, VICTIM, changed(question.request, cells=None))
     assert isinstance(ours.ask(VICTIM, question.request), m.Masked)
     ours, question = stopped_at(MASKED + 3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float
-from fedsieve.errors import ProtocolError
+from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
 from fedsieve.messages.base import SLACK, Addend, Known, Memory, Reply, SiteView, finite_rule, rows_rule, shape_rule
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
@@ -148,7 +148,7 @@ class ProductsTerms(RelationTerms):
         if not np.all((weights >= 0) & (weights <= 1)):
             raise ProtocolError("was sent weights outside [0, 1].")
         if np.any(previous.values < own * (1 - SLACK)):
-            raise ProtocolError("was sent a total of products that does not hold its own.")
+            raise FalseTotalError("was sent a total of products that does not hold its own.")
         inflow = previous.values / float(previous.n_rows) ** 2
         degrees = memory.recall(DEGREES)
         if degrees is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Float, Rows
-from fedsieve.errors import ProtocolError
+from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.relation import SIMILARITY_CAP
 from fedsieve.messages.base import SLACK, Request, SiteView
 from fedsieve.messages.columns import Columns, Part, Scaling, scaled
@@ -140,7 +140,7 @@ class RelationTerms(ScaledTerms):
         if table is not None:
             own = AskMoments(relation.columns, relation.scaling).answer(table)
             if not total.holds(own):
-                raise ProtocolError("was sent a total of moments that does not hold its own values.")
+                raise FalseTotalError("was sent a total of moments that does not hold its own values.")
 
 
 def _radius_of(name: str) -> str:

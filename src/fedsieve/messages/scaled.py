@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.errors import ProtocolError
+from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.messages.base import Request, SiteView, Terms
 from fedsieve.messages.columns import (
     DECLARED,
@@ -154,4 +154,4 @@ def _check_follows(scaling: Scaling, columns: Columns, table: Table | None) -> N
     if not (np.array_equal(scaling.low, follows.low) and np.array_equal(scaling.high, follows.high)):  # type: ignore[arg-type]
         raise ProtocolError("was sent ranges that do not follow from the total of the histograms.")
     if table is not None and np.any(counts_of(table, columns, scaling.bins) > counts):
-        raise ProtocolError("was sent a total of histograms that does not hold its own values.")
+        raise FalseTotalError("was sent a total of histograms that does not hold its own values.")

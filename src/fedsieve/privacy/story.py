@@ -16,11 +16,12 @@ from fedsieve.messages import Request, Terms
 
 @dataclass(frozen=True)
 class Story:
-    """The cohort, the requests by kind and digest, and the pinned values by their digests."""
+    """The cohort, the requests by kind and digest, the pinned values by their digests; whether a lie has ended it."""
 
     cohort: tuple[str, ...] = ()
     asked: tuple[tuple[str, str], ...] = ()
     pins: Mapping[str, str] = field(default_factory=dict)
+    ended: bool = False
 
     def holds(self, digest: str) -> bool:
         """Whether this very request belongs to it already."""
@@ -64,13 +65,18 @@ class Story:
 
     def plain(self) -> dict[str, Any]:
         """For a file."""
-        return {"cohort": list(self.cohort), "asked": [list(one) for one in self.asked], "pins": dict(self.pins)}
+        return {
+            "cohort": list(self.cohort),
+            "asked": [list(one) for one in self.asked],
+            "pins": dict(self.pins),
+            "ended": self.ended,
+        }
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Story":
         """From a file."""
         asked = tuple((str(kind), str(digest)) for kind, digest in plain["asked"])
-        return cls(tuple(plain["cohort"]), asked, dict(plain["pins"]))
+        return cls(tuple(plain["cohort"]), asked, dict(plain["pins"]), bool(plain.get("ended", False)))
 
 
 def pinned(request: Request) -> dict[str, str]:

@@ -6,10 +6,10 @@ Open, check the agreement and the site's own policy, compute, pass the release f
 import hashlib
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from fedsieve.errors import CodecError, FedSieveError, ProtocolError
+from fedsieve.errors import CodecError, FalseTotalError, FedSieveError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Step
 from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, Views, held_back, with_views
@@ -288,8 +288,16 @@ class Endpoint:
         if not isinstance(request, Request):
             raise CodecError(f"was sent {type(request).__name__}, no request.")
         rules = self._rules()
-        if rules.method.secure:
-            return self._step(letter, request, rules)
+        if rules.policy.keeps_story and self._state.story(letter.run).ended:
+            raise ProtocolError("was told a false total in this run, and answers no more in it. Start a new run.")
+        try:
+            return self._step(letter, request, rules) if rules.method.secure else self._plain(letter, request, rules)
+        except FalseTotalError:
+            if rules.policy.keeps_story:  # or totals of the server's choice, one after the other, would tell this part
+                self._state.keep_story(letter.run, replace(self._state.story(letter.run), ended=True))
+            raise
+
+    def _plain(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:
         self._check(letter, request, rules)
         if not rules.policy.keeps_story:
             return encode(self._reply(letter, request, rules))

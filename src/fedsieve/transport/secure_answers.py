@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fedsieve.errors import CodecError, ProtocolError, extra_needed
+from fedsieve.errors import CodecError, FalseTotalError, ProtocolError, extra_needed
 from fedsieve.messages import Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import AskKeys, AskMasked, AskSignature, Step
@@ -100,7 +100,7 @@ class SecureAnswers:
             assert kept is not None
             return kept
         if own is None or not told.holds(own):
-            raise ProtocolError("was told cells of all sites that do not hold its own.")
+            raise FalseTotalError("was told cells of all sites that do not hold its own.")
         if kept is not None and encode(kept) != encode(told):
             raise ProtocolError("was told another story than before: the cells of all sites changed.")
         self._state.vault(run).keep(ALL_CELLS, encode(told))
