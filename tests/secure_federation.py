@@ -11,8 +11,9 @@ from fedsieve.privacy.secure_sum.cohort import SecureCohort
 from fedsieve.protocol import Labeled
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.secure_answers import SecureAnswers, secure_members
+from fedsieve.transport.site_state import TransientState
 
 FEATURES = ("a", "b", "c")
 COLUMNS = m.Columns(FEATURES, (), "error")

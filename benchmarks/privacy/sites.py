@@ -8,8 +8,9 @@ from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.exchange import Answer, drive
+from fedsieve.transport.site_state import TransientState
 
 Ask: TypeAlias = Callable[[Request], Reply]
 """One site, as a server meets it: a request in, a reply or a refusal out."""

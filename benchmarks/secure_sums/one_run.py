@@ -16,7 +16,7 @@ from fedsieve.privacy.secure_sum.vectors import ring_of
 from fedsieve.protocol import Labeled
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import DictVault
+from fedsieve.transport.site_state import DictVault
 
 N_SITES, N_LOST, N_COLUMNS, N_ROWS = 10, 3, 999, 1000  # of 999 columns there are 999 sums and 499,500 products
 

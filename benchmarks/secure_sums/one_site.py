@@ -10,7 +10,7 @@ from fedsieve.privacy.secure_sum import masks
 from fedsieve.privacy.secure_sum.signatures import new_key, sign
 from fedsieve.privacy.secure_sum.site import Identity, Summand, SumSite, cohort_digest, signed_survivors
 from fedsieve.transport.codec import encode
-from fedsieve.transport.endpoint import DictVault
+from fedsieve.transport.site_state import DictVault
 
 N_SUMS, SIZE = 3, 10_000
 

@@ -10,7 +10,8 @@ from fedsieve.methods import SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 
 N_ROWS, VICTIM = 203, 77
 BITS = (np.random.default_rng(5).random((N_ROWS, 6)) < 0.3).astype(float)

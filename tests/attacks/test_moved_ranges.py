@@ -11,7 +11,8 @@ from fedsieve.methods import FMLFSMethod, SieveMethod
 from fedsieve.privacy import LIBRARY, SITE
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 
 N_ROWS, FEATURES, LABELS = 500, tuple("abcdef"), ("first", "second", "third")
 RNG = np.random.default_rng(11)

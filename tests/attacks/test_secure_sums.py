@@ -11,7 +11,8 @@ from fedsieve.privacy import LIBRARY
 from fedsieve.privacy.secure_sum.signatures import new_key
 from fedsieve.privacy.secure_sum.site import sum_digest
 from fedsieve.transport.codec import encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 from policies import LENIENT
 from secure_federation import COLUMNS, FEATURES, HISTOGRAMS, SecureFederation, changed, tables
 

@@ -14,7 +14,7 @@ from fedsieve.deployment.runs import new_run
 from fedsieve.errors import DataError
 from fedsieve.privacy import SITE, Story
 from fedsieve.tables import ArrayTable
-from fedsieve.transport.site import FolderState
+from fedsieve.transport.folder_state import FolderState
 from policies import LENIENT
 
 SITES = ["north", "south"]

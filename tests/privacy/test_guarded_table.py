@@ -13,7 +13,8 @@ from fedsieve.methods import FedCMFSMethod, SieveMethod
 from fedsieve.privacy import SITE, GuardedTable, held_back
 from fedsieve.tables import ArrayTable, dense
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -15,7 +15,8 @@ from fedsieve.protocol import SERVER
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 from message_examples import examples_of
 from policies import LENIENT
 from sieve_cases import partitions, sieve_cases, sieve_example, thirds

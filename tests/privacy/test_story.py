@@ -15,7 +15,8 @@ from fedsieve.privacy import SITE, SiteRules, Story
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
+from fedsieve.transport.site_state import TransientState
 from policies import LENIENT
 from protocol.federation import example, labeled, sites
 

@@ -16,10 +16,11 @@ from fedsieve.protocol import Client, Question
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.flower.edge_node import EdgeNode
 from fedsieve.transport.flower.grid_exchange import link_for
 from fedsieve.transport.flower.local_grid import LocalGrid
+from fedsieve.transport.site_state import TransientState
 from policies import LENIENT
 from protocol.federation import example, labeled, sites
 from strategies import Federation

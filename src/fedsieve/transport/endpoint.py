@@ -7,21 +7,18 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FalseTotalError, FedSieveError, ProtocolError
-from fedsieve.messages import Memory, Refusal, Reply, Request
+from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Step
-from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, Views, held_back, with_views
+from fedsieve.privacy import GuardedTable, Policy, SiteRules, held_back, with_views
 from fedsieve.protocol import Client, Method
-from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
 from fedsieve.text import without_folders
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.secure_answers import SecureAnswers, within
-
-if TYPE_CHECKING:
-    from fedsieve.privacy.secure_sum.site import Vault
+from fedsieve.transport.site_state import SiteState
 
 Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
@@ -72,136 +69,6 @@ class Bare:
     def seal(self, letter: Letter, payload: bytes) -> bytes:  # noqa: ARG002
         """Nothing to add."""
         return payload
-
-
-class SiteState(Protocol):
-    """What a site remembers: of each run its story, its answers and values in between; and of all runs together."""
-
-    def memory(self, run: str) -> Memory:
-        """Values that later requests of a run need."""
-
-    def story(self, run: str) -> Story:
-        """What was asked in a run."""
-
-    def keep_story(self, run: str, story: Story) -> None:
-        """Remember it instead of any before."""
-
-    def answer(self, run: str, digest: str) -> bytes | None:
-        """What was answered to a request."""
-
-    def keep_answer(self, run: str, digest: str, payload: bytes) -> None:
-        """Remember it: the same request gets the same bytes."""
-
-    def lasting(self) -> Pins:
-        """What stays the same in all runs under the present agreement."""
-
-    def keep_lasting(self, pins: Pins) -> None:
-        """Add to it."""
-
-    def views(self) -> Views:
-        """How columns were seen by all requests so far."""
-
-    def keep_views(self, views: Views) -> None:
-        """Remember these instead."""
-
-    def n_changed(self) -> int:
-        """By how many rows the table differs from the nearest that was answered for; 0: from none."""
-
-    def vault(self, run: str) -> "Vault":
-        """Secrets of a run's secure sums."""
-
-    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
-        """Raise `ProtocolError` where totals over these sites and those of an earlier run tell of single ones."""
-
-    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
-        """Remember that a total over these sites is told."""
-
-    def admit(self, run: str) -> None:
-        """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
-
-
-class TransientState:
-    """A state that lives as long as the process."""
-
-    def __init__(self) -> None:
-        self._memories: dict[str, RunMemory] = {}
-        self._stories: dict[str, Story] = {}
-        self._answers: dict[tuple[str, str], bytes] = {}
-        self._lasting: dict[str, str] = {}
-        self._views: Views = {}
-        self._vaults: dict[str, DictVault] = {}
-
-    def memory(self, run: str) -> Memory:
-        """Made when first asked for."""
-        return self._memories.setdefault(run, RunMemory())
-
-    def story(self, run: str) -> Story:
-        """Begins when first asked for."""
-        return self._stories.get(run, Story())
-
-    def keep_story(self, run: str, story: Story) -> None:
-        """Held on to."""
-        self._stories[run] = story
-
-    def answer(self, run: str, digest: str) -> bytes | None:
-        """What was kept."""
-        return self._answers.get((run, digest))
-
-    def keep_answer(self, run: str, digest: str, payload: bytes) -> None:
-        """Held on to."""
-        self._answers[run, digest] = payload
-
-    def lasting(self) -> Pins:
-        """What was kept."""
-        return self._lasting
-
-    def keep_lasting(self, pins: Pins) -> None:
-        """Held on to."""
-        self._lasting |= pins
-
-    def views(self) -> Views:
-        """What was kept."""
-        return self._views
-
-    def keep_views(self, views: Views) -> None:
-        """Held on to."""
-        self._views = views
-
-    def n_changed(self) -> int:
-        """In a process rows stay the same."""
-        return 0
-
-    def vault(self, run: str) -> "DictVault":
-        """Made when first asked for."""
-        return self._vaults.setdefault(run, DictVault())
-
-    def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
-        """A process remembers no run before."""
-
-    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
-        """Nor this one after it."""
-
-    def admit(self, run: str) -> None:
-        """A process counts no runs."""
-
-
-class DictVault:
-    """A vault that lives as long as the process."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-
-    def keep(self, name: str, data: bytes) -> None:
-        """Held on to."""
-        self.kept[name] = data
-
-    def recall(self, name: str) -> bytes | None:
-        """What was kept."""
-        return self.kept.get(name)
-
-    def remove(self, name: str) -> None:
-        """Let go."""
-        self.kept.pop(name, None)
 
 
 class Endpoint:

@@ -11,9 +11,10 @@ from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.exchange import Answer, drive
 from fedsieve.transport.secure_answers import secure_cohorts, secure_members
+from fedsieve.transport.site_state import TransientState
 
 RUN = "run"
 

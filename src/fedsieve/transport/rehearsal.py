@@ -15,8 +15,9 @@ from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
-from fedsieve.transport.endpoint import Bare, Endpoint, TransientState
+from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.exchange import Answer, drive
+from fedsieve.transport.site_state import TransientState
 
 FROM_AGREEMENT = {"columns", "labels"}  # fields of a request that no server chooses
 

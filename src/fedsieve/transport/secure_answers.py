@@ -19,7 +19,8 @@ from fedsieve.transport.codec import decode, encode
 
 if TYPE_CHECKING:
     from fedsieve.privacy.secure_sum.site import Identity, Summand
-    from fedsieve.transport.endpoint import Letter, SiteState
+    from fedsieve.transport.endpoint import Letter
+    from fedsieve.transport.site_state import SiteState
 
 ReplyTo: TypeAlias = Callable[[Request, str, SiteRules], Reply]
 """The reply to a request of this digest under these rules, once it passed all checks."""

@@ -37,7 +37,7 @@ def test_the_result_is_that_of_one_process(secure):
 
 
 @pytest.mark.parametrize("kind", ["AskKeys", "AskShares", "AskMasked", "AskSignature", "AskUnmasking"])
-@pytest.mark.parametrize("how", [raises, is_silent])
+@pytest.mark.parametrize("how", [raises, pytest.param(is_silent, marks=pytest.mark.full)])
 def test_a_site_lost_in_any_phase_is_left_out(secure, kind, how):
     sabotage(secure, "site-2", kind, how)
     run = secure.lead()
@@ -50,7 +50,9 @@ class DeathError(BaseException):
     """The server's process is gone."""
 
 
-@pytest.mark.parametrize("n_rounds", [1, 2, 3, 4, 5, 7, 11])
+@pytest.mark.parametrize(
+    "n_rounds", [1, 4, *(pytest.param(n_rounds, marks=pytest.mark.full) for n_rounds in (2, 3, 5, 7, 11))]
+)
 def test_the_server_s_death_changes_nothing(secure, n_rounds):
     """Rounds are kept as they came; one that is not complete is asked again, and answered by the same bytes."""
     run, grid, rounds = secure.start(), secure.grid(), []
