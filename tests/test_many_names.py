@@ -1,5 +1,6 @@
 """Checks of names take time in proportion to the number of names: forty thousand columns are no attack."""
 
+import gc
 import time
 
 import numpy as np
@@ -85,12 +86,14 @@ def test_eight_times_the_names_take_about_eight_times_the_time(work):
         spent = []
         for _ in range(times):
             do = work(n)
+            gc.disable()  # it looks at all that other tests left in memory
             start = time.process_time()  # no other process counts
             do()
             spent.append(time.process_time() - start)
+            gc.enable()
         return min(spent)
 
-    assert least(MANY, 1 if work is agreement_of else 2) < MOST * max(least(FEW, 3), 0.05)
+    assert least(MANY, 2) < MOST * max(least(FEW, 3), 0.05)
 
 
 def test_one_long_name_does_not_make_all_names_long():
