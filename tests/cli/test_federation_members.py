@@ -5,6 +5,7 @@ import tarfile
 
 import pytest
 
+from cli.founding import of_two_sites
 from fedsieve.deployment import keys
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.members import fingerprint
@@ -14,17 +15,7 @@ from policies import write_rules
 @pytest.fixture
 def federation(fedsieve, tables):
     """Call `fedsieve federation VERB` on a federation of siteA and siteB whose sites have no keys yet."""
-    named = (
-        "--sites",
-        "siteA,siteB",
-        "--min-clients",
-        2,
-        "--schema",
-        tables["server.csv"],
-        "--labels",
-        "prefix:label_",
-    )
-    assert fedsieve("federation", "init", "--out", tables["fed"], "--min-rows", 10, *named).code == 0
+    assert fedsieve("federation", "init", "--out", tables["fed"], "--min-rows", 10, *of_two_sites(tables)).code == 0
 
     def call(verb, *arguments):
         return fedsieve("federation", verb, *arguments)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cli.founding import of_two_sites
 from fedsieve.deployment.folders import SiteFolder
 
 IN_ITS_PLACE = "can be written by other accounts (mode 777): another folder could be put in its place"
@@ -23,18 +24,7 @@ def project(tables):
 @pytest.fixture
 def made(fedsieve, tables, project):
     """A federation in that folder, made before it was opened to others."""
-    named = (
-        "--sites",
-        "siteA,siteB",
-        "--min-clients",
-        2,
-        "--schema",
-        tables["server.csv"],
-        "--labels",
-        "prefix:label_",
-        "--with-keys",
-    )
-    assert fedsieve("federation", "init", "--out", project / "fed", *named).code == 0
+    assert fedsieve("federation", "init", "--out", project / "fed", *of_two_sites(tables), "--with-keys").code == 0
     site = SiteFolder(project / "fed" / "sites" / "siteA")
     return SimpleNamespace(
         serve=("serve", project / "fed", "--labeled", tables["server.csv"]),

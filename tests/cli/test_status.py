@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from cli.founding import of_two_sites
 from fedsieve.cli.federation import run as run_command
 from fedsieve.cli.federation import status as status_command
 from fedsieve.deployment.folders import ServerFolder
@@ -18,17 +19,7 @@ LEFT = datetime.datetime(2026, 3, 4, 5, 6, 7, tzinfo=datetime.UTC)
 @pytest.fixture
 def fed(fedsieve, tables):
     """Of siteA, whose request is not approved, and four sites that have keys."""
-    named = (
-        "--sites",
-        "siteA,siteB",
-        "--min-clients",
-        2,
-        "--schema",
-        tables["server.csv"],
-        "--labels",
-        "prefix:label_",
-    )
-    assert fedsieve("federation", "init", "--out", tables["fed"], *named).code == 0
+    assert fedsieve("federation", "init", "--out", tables["fed"], *of_two_sites(tables)).code == 0
     folder = ServerFolder(tables["fed"])
     for name in ("never", "there", "gone", "new"):
         add_site(folder, name)

@@ -151,7 +151,8 @@ def _check_follows(scaling: Scaling, columns: Columns, table: Table | None) -> N
     if counts is None or counts.shape != (len(scaling.bins.edges) + len(columns.features),) or np.any(counts < 0):
         raise ProtocolError("was sent counts that do not fit their bins.")
     follows = Scaling.robust(scaling.bins, counts)
-    if not (np.array_equal(scaling.low, follows.low) and np.array_equal(scaling.high, follows.high)):  # type: ignore[arg-type]
+    ends = (scaling.low, follows.low), (scaling.high, follows.high)
+    if any(told is None or due is None or not np.array_equal(told, due) for told, due in ends):
         raise ProtocolError("was sent ranges that do not follow from the total of the histograms.")
     if table is not None and np.any(counts_of(table, columns, scaling.bins) > counts):
         raise FalseTotalError("was sent a total of histograms that does not hold its own values.")
