@@ -69,9 +69,7 @@ class Method(ABC):
     max_sites_per_client: int = 1
     max_rows: int = MAX_ROWS - 1
     secure: bool = False  # whether the server sees totals over sites only
-    min_cell: int = (
-        0  # in secure sums: rows that must be out of the ordinary in a column, over all sites; or it is left out
-    )
+    min_cell: int = 0  # in secure sums: rows of all sites that must be out of the ordinary in a column
     rows_per_column: int = 0  # in secure sums: rows of all sites for each column that is compared
 
     def __post_init__(self) -> None:
