@@ -80,12 +80,12 @@ class _Replayed:
 def influence(method: Method, labeled: Labeled, found: Selection, kept: KeptReplies) -> dict[str, float] | None:
     """Per site the share of the selected features that others would replace without it.
 
-    `None` where it cannot be told: too few sites, replies that were too large, or a method whose later requests follow
-    from earlier replies, as products do.
+    `None` where it cannot be told: too few sites, replies that were too large, noise in them, which would be told
+    instead, or a method whose later requests follow from earlier replies, as products do.
     """
     rounds = kept.rounds
     kinds = [type(request) for request, _ in rounds]
-    if not rounds or len(rounds[-1][1]) < 3 or len(set(kinds)) < len(kinds):
+    if method.private or not rounds or len(rounds[-1][1]) < 3 or len(set(kinds)) < len(kinds):
         return None
     n_selected = method.k if found.n_selected is None else found.n_selected
     chosen = set(found.order[:n_selected].tolist())

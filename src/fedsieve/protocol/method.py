@@ -93,6 +93,11 @@ class Method(ABC):
         """Why the method must hear every site by itself, so that no edge server can add up; empty where it need not."""
         return ""
 
+    @property
+    def private(self) -> bool:
+        """Whether sites answer with noise only, under a promise of differential privacy."""
+        return False
+
     def check_n_features_to_select(self) -> None:
         """Refuse what is no number of features; a method that chooses it itself allows more."""
         if self.n_features_to_select is not None:

@@ -7,11 +7,13 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.privacy import GuardedTable, Pins, Policy, SiteRules, Story, held_back
+from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Client, Method
 from fedsieve.protocol.parties import RunMemory
 from fedsieve.tables import Table
@@ -22,7 +24,7 @@ Respond: TypeAlias = Callable[[Request, str], Reply]
 Record: TypeAlias = Callable[["Letter", Request | None, Reply, int], None]
 """Told of every reply, with its bytes, before it leaves; a refusal may come without the request it answers."""
 Filter: TypeAlias = Callable[[Request, Reply], Reply]
-"""What a reply passes before it leaves, such as noise or masks."""
+"""What a reply passes before it leaves, after any noise, such as masks."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,9 @@ class SiteState(Protocol):
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid it."""
 
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Count what fresh noise costs, before it is drawn; raises `ProtocolError` where too little is left."""
+
 
 class TransientState:
     """A state that lives as long as the process."""
@@ -136,6 +141,9 @@ class TransientState:
     def admit(self, run: str) -> None:
         """A process counts no runs."""
 
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Nor what noise costs: it holds all rows anyway."""
+
 
 class Endpoint:
     """Where a site meets its server."""
@@ -149,6 +157,7 @@ class Endpoint:
         *,
         hides_defects: bool,
         table: Callable[[Request | None], Table] | None = None,
+        words: Words = system_words,
         filters: Sequence[Filter] = (),
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
@@ -156,6 +165,7 @@ class Endpoint:
         self._rules, self._hides_defects = rules, hides_defects  # rules that cannot be read are a reason to refuse
         self._respond, self._wrapping, self._state = respond, wrapping, state
         self._table = table  # where the site has rows of its own: as they are, or as a request sees them
+        self._words = words  # from which noise is drawn; others than the system's in tests and experiments only
         self._filters, self._record, self._log_for = tuple(filters), record, log_for
 
     @classmethod
@@ -167,7 +177,7 @@ class Endpoint:
         known: dict[str, Table] = {}
 
         def seen(request: Request | None) -> Table:
-            if not policy.min_cell:
+            if not policy.min_cell or (request is not None and request.noisy):
                 return table
             ranges = {} if request is None else dict(request.clips())
             return known.setdefault(
@@ -210,14 +220,15 @@ class Endpoint:
         if self._table is not None:  # before anything is computed: even a refusal could tell of few rows
             rules.check_rows(self._table(None).n_rows)
         rules.check_request(request)
-        if not rules.policy.keeps_story:
-            return encode(self._reply(letter, request, rules))
         digest = hashlib.sha256(letter.payload).hexdigest()
-        payload = self._state.answer(letter.run, digest)
+        if not rules.policy.keeps_story:
+            return encode(self._reply(letter, request, digest, rules))
+        shelf = letter.run if self._filters else rules.shelf(request, letter.run)  # a mask is good for one run
+        payload = self._state.answer(shelf, digest)
         if payload is None:
             self._go_on(letter, request, digest, rules)
-            payload = encode(self._reply(letter, request, rules))
-            self._state.keep_answer(letter.run, digest, payload)
+            payload = encode(self._reply(letter, request, digest, rules))
+            self._state.keep_answer(shelf, digest, payload)
         if self._record is not None:
             reply = decode(payload)
             assert isinstance(reply, Reply)
@@ -244,11 +255,14 @@ class Endpoint:
         state.keep_lasting(rules.lasting_pins(request))
         state.keep_story(letter.run, told)
 
-    def _reply(self, letter: Letter, request: Request, rules: SiteRules) -> Reply:
+    def _reply(self, letter: Letter, request: Request, digest: str, rules: SiteRules) -> Reply:
         reply = self._respond(request, letter.run)
         if isinstance(reply, Refusal):
             raise ProtocolError(reply.reason)
         rules.check_reply(request, reply)
+        if self._table is not None:  # an edge server's sum has the noise of its sites
+            spend = partial(self._state.spend, letter.run, digest)
+            reply = rules.released(request, reply, spend, self._words)
         for passes in self._filters:
             reply = passes(request, reply)
         return reply

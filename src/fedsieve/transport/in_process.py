@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from fedsieve.errors import CodecError
 from fedsieve.messages import Reply
 from fedsieve.privacy import LIBRARY, Policy
+from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
@@ -24,11 +25,16 @@ def select(
     *,
     policy: Policy = LIBRARY,
     kept: KeptReplies | None = None,
+    words: Words = system_words,
 ) -> Outcome:
-    """Run the selection with all sites in this process; `watch` is told of every question before it is asked."""
+    """Run the selection with all sites in this process; `watch` is told of every question before it is asked.
+
+    `words` are what noise is drawn from; experiments that are to be repeated give seeded ones.
+    """
     wrapping = Bare()
     endpoints = {
-        name: Endpoint.of_table(table, method, policy, wrapping, TransientState()) for name, table in tables.items()
+        name: Endpoint.of_table(table, method, policy, wrapping, TransientState(), words=words)
+        for name, table in tables.items()
     }
 
     def exchange(question: Question) -> dict[str, Answer]:

@@ -19,11 +19,12 @@ from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.logs import site_log
 from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory, Refusal, Reply, Request
-from fedsieve.privacy import SITE, GuardedTable, Pins, Policy, SiteRules, Story
+from fedsieve.privacy import SITE, GuardedTable, HeldBack, Pins, Policy, SiteRules, Story
 from fedsieve.protocol import SERVER, Client
 from fedsieve.reading import read_array
 from fedsieve.selection_file import write_selection_json
@@ -116,6 +117,8 @@ class JoinedSite:
 
     def _seen(self, request: Request | None) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
+        if request is not None and request.noisy:
+            return GuardedTable(self._rows, HeldBack())
         ranges = {} if request is None else dict(request.clips())
         min_cell = self._policy_in_force().min_cell
         return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, ranges))
@@ -210,14 +213,23 @@ class FolderState:
         self._ledger.keep_lasting(self._folder.agreement().fingerprint, pins)
 
     def admit(self, run: str) -> None:
-        """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
-        rows = self._folder.rows() if self._has_rows else None
+        """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it.
+
+        Under noise rows are not compared with earlier ones: the budget covers what answers about both tell.
+        """
+        private = self._folder.agreement().method.private
+        rows = self._folder.rows() if self._has_rows and not private else None
         if self._has_rows:
             consent = ConsentRecord(self._folder.path)
             reason = consent.allowed_now(run, self._ledger.runs_since(consent.since()))
             if reason:
                 raise ProtocolError(reason)
         self._ledger.admit(run, self._folder.agreement().fingerprint, self._policy(), rows)
+
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Entered in the ledger of all runs and agreements."""
+        agreement = self._folder.agreement().fingerprint
+        SpentNoise(self._folder.ledger).spend(run, agreement, digest, multiplier, self._policy())
 
     def _answer_file(self, run: str, digest: str) -> Path:
         return self._folder.prepared / "answers" / Path(run).name / digest
