@@ -145,6 +145,15 @@ def test_nothing_leaves_where_the_budget_is_spent():
         assert decode(site.answer(encode(request))).reason == "nothing is left."
 
 
+def test_a_table_that_is_too_small_is_refused_without_its_number_of_rows():
+    labeled, sites = federation()
+    request, _ = asked_by(plan(), labeled, sites)
+    small = ArrayTable(NAMES, sites["site-0"].whole(NAMES)[:37])
+    said = decode(endpoint(small, plan(), SITE).answer(encode(request))).reason
+    assert said.startswith("has fewer rows than it needs; its rules ask for 50 (min_rows)")
+    assert "37" not in said
+
+
 def test_rare_values_count_as_they_are_since_holding_them_back_would_hang_on_one_row():
     """With four rows that differ, `min_cell` makes the column constant, and a fifth row would give all five away."""
     labeled, _ = federation()

@@ -18,8 +18,8 @@ from fedsieve.measures.bounded_rows import bounded, whole
 from fedsieve.messages.base import Budget, Known, Reply, Request, Terms, names_rule, shape_rule
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.encoding import Encoding
+from fedsieve.tables import BATCH_VALUES, Table, has_bad_values
 from fedsieve.tables import LARGEST as MOST_RANGE
-from fedsieve.tables import Table, has_bad_values
 
 RADIUS = 1 << 16  # of a row, and of its predicted labels, in whole numbers
 FRACTION = 20  # bits of a weight behind the point
@@ -97,11 +97,12 @@ class AskClippedMoments(Request):
         n, n_labels = len(encoding.names), self.weights.shape[1]
         sums, products = np.zeros(n, np.int64), np.zeros((n, n_labels), np.int64)
         second = np.zeros((n, n) if self.second == PAIRS else n, np.int64)
-        for batch in table.batches(self.columns.features, table.batch_rows or max(1, (1 << 24) // max(n, 16))):
+        n_batch = max(1, BATCH_VALUES // max(n, 16))  # a million rows at most: sums of products stay exact
+        for batch in table.batches(self.columns.features, min(n_batch, table.batch_rows or n_batch)):
             if has_bad_values(batch, "error"):  # no count: that would be exact
                 raise DataError("has missing or infinite values. Fill them in; noisy sums know no others.")
             rows, labels = self.whole_rows(encoding.any_table(batch))
-            exact = rows.astype(np.float64)  # sums of products below 2**53 are exact in any order
+            exact = rows.astype(np.float64)  # a float adds whole numbers below 2**53 exactly, in any order
             sums += rows.sum(axis=0)
             second += (exact.T @ exact).astype(np.int64) if self.second == PAIRS else (rows * rows).sum(axis=0)
             products += (exact.T @ labels.astype(np.float64)).astype(np.int64)

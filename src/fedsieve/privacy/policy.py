@@ -140,8 +140,9 @@ class SiteRules:
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
         if n_rows < self.policy.min_rows:
+            counted = "fewer rows than it needs" if self._method.private else f"{n_rows} rows"  # no exact number
             raise ProtocolError(
-                f"has {n_rows} rows; its rules ask for {self.policy.min_rows} (min_rows): sums of few rows hide "
+                f"has {counted}; its rules ask for {self.policy.min_rows} (min_rows): sums of few rows hide "
                 "little. Wait for more rows, or lower min_rows in the agreement and in policy.toml."
             )
 
