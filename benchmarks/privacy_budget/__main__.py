@@ -29,16 +29,16 @@ def main() -> None:
     if "--again" in arguments:
         records.forget_all()
     chosen = arguments[arguments.index("--only") + 1 :] if "--only" in arguments else list(cost.DATASETS)
-    for key, name, share, seed in jobs(chosen):
-        if key not in records:
-            records.add(key, cost.measured(name, share, seed))
-            print(f"measured: {key}", flush=True)
     for seed in cost.SEEDS:
         for name in cost.MORE_ROWS:
             key = f"{MORE_ROWS} {name} {seed}"
             if key not in records:
                 records.add(key, cost.with_more_rows(name, seed))
                 print(f"measured: {key}", flush=True)
+    for key, name, share, seed in jobs(chosen):
+        if key not in records:
+            records.add(key, cost.measured(name, share, seed))
+            print(f"measured: {key}", flush=True)
     found = {name: trials for name in cost.DATASETS if (trials := records.of(name))}
     print(pages.table(found))
     print(pages.more_rows_table(records.of(MORE_ROWS)))

@@ -23,11 +23,10 @@ def noise(n_columns: int, variance: float, pairs: bool) -> Moments:
     return Moments(0.0, np.full(n_columns, variance), second, np.full((n_columns, L), variance))
 
 
-def found(own, others, variance, pairs=True, moved=0.0):
+def found(own, others, variance, pairs=True):
     center = own.mean(axis=0)
     rows, elsewhere = own - center, others - center
     sites = Moments.of(elsewhere, elsewhere @ MODEL, pairs=pairs)
-    sites = Moments(sites.n_rows, sites.sums, sites.second, sites.products + moved)
     return rows, correction(rows, rows @ MODEL, sites, noise(D, variance, pairs))
 
 

@@ -5,9 +5,9 @@ rows that are not clipped, are corrected by λ (sites' - labeled rows'), λ bein
 
     λ = (v / n) / (v / n + v / N + τ² / N²),
 
-v the variance of one row's product (a mean over the numbers of a block), n labeled rows, N rows at the sites, τ² the
-variance of the noise on a sum. Without noise λ = N / (n + N): where nothing is clipped, that is the pooled covariance.
-With ever more noise λ = 0: the labeled rows alone.
+v the variance of one row's product, n labeled rows, N rows at the sites, τ² the variance of the noise on a sum. Without
+noise λ = N / (n + N): where nothing is clipped, that is the pooled covariance. With ever more noise λ = 0: the labeled
+rows alone.
 """
 
 import math
@@ -81,35 +81,30 @@ def bounded_variance(corrected: Float, own: Float) -> Float:
 def correction(rows: Float, labels: Float, sites: Moments, noise: Moments) -> Correction:
     """From clipped labeled rows and their clipped predicted labels; `noise` has the variances of the sites' sums.
 
-    Labels' directions are weighed one by one: those along which predictions hardly vary drown in noise first. So are
-    squares and products of two columns, of which there are many more.
+    The variance v of a product of two columns is taken as that of independent ones, var(z_i) var(z_j): estimates of
+    single products would be noise themselves, and one for all would drown columns that seldom vary.
     """
     pairs = sites.second.ndim == 2
     own = Moments.of(rows, labels, pairs=pairs)
-    squares = Moments.of(rows**2, labels**2, pairs=pairs)
     n, n_sites = own.n_rows, max(sites.n_rows, 1.0)
+    of_columns, of_labels = rows.var(axis=0), labels.var(axis=0)
+    of_squares = (rows**2).var(axis=0)
+    of_second = of_squares
+    if pairs:
+        of_second = np.outer(of_columns, of_columns)
+        np.fill_diagonal(of_second, of_squares)
 
     def weight(v: Float, tau2: Float) -> Float:
         here = v / n
         found = np.divide(here, here + v / n_sites + tau2 / n_sites**2, out=np.zeros_like(here), where=here > 0)
         return found if sites.n_rows else np.zeros_like(found)
 
-    def difference(block: str) -> Float:
-        found: Float = getattr(sites, block) / n_sites - getattr(own, block) / n
-        return found
-
-    of_products = np.mean(squares.products / n - (own.products / n) ** 2, axis=0)
-    of_second = squares.second / n - (own.second / n) ** 2
-    weights = weight(of_products, np.mean(noise.products, axis=0))
-    parts = (np.eye(len(of_second), dtype=bool), ~np.eye(len(of_second), dtype=bool)) if pairs else (slice(None),)
-    second = np.zeros_like(of_second)
-    for part in parts:
-        if of_second[part].size:
-            v, tau2 = np.mean(of_second[part]), np.mean(noise.second[part])
-            second[part] = weight(np.array(v), np.array(tau2)) * difference("second")[part]
-    mean = weight(np.array(np.mean(rows.var(axis=0))), np.array(np.mean(noise.sums))) * difference("sums")
-    energy = (labels**2).sum(axis=0)
-    shares = energy / max(float(energy.sum()), np.finfo(np.float64).tiny)
-    noisy = np.mean(noise.products, axis=0) / np.where(of_products > 0, of_products, np.inf)
-    half = n / 2 + math.sqrt(n**2 / 4 + n * float(noisy @ shares))  # where v/N + τ²/N² = v/n
-    return Correction(mean, second, weights * difference("products"), float(weights @ shares), half)
+    mean = weight(of_columns, noise.sums) * (sites.sums / n_sites - own.sums / n)
+    second = weight(of_second, noise.second) * (sites.second / n_sites - own.second / n)
+    of_products = np.outer(of_columns, of_labels)
+    weights = weight(of_products, noise.products)
+    shares = of_products / max(float(of_products.sum()), np.finfo(np.float64).tiny)
+    noisy = float(noise.products.mean() / max(float((of_products * shares).sum()), np.finfo(np.float64).tiny))
+    half = n / 2 + math.sqrt(n**2 / 4 + n * noisy)  # where v/N + τ²/N² = v/n
+    products = weights * (sites.products / n_sites - own.products / n)
+    return Correction(mean, second, products, float((weights * shares).sum()), half)
