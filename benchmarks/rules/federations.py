@@ -54,13 +54,13 @@ def _loaded(name: str) -> Dataset:
     return load_by_name(name)
 
 
-def dealt(name: str, seed: int, n_sites: int = N_SITES) -> Federation:
-    """70 % training rows, a fifth of them labeled, the others at sites with unlike labels."""
+def dealt(name: str, seed: int, n_sites: int = N_SITES, labeled_share: float = LABELED_SHARE) -> Federation:
+    """70 % training rows, a fifth of them labeled or another share, the others at sites with unlike labels."""
     data = _loaded(name)
     shuffled = np.random.default_rng([seed, 0]).permutation(len(data.Y))
     n_test = round(TEST_SHARE * len(shuffled))
     test, train = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
-    labeled, others = partition.labeled_split(data.Y[train], LABELED_SHARE, [seed, 1])
+    labeled, others = partition.labeled_split(data.Y[train], labeled_share, [seed, 1])
     parts = partition.dirichlet(data.Y[train[others]], n_sites, ALPHA, [seed, 2])
     X = dense(data.X).astype(np.float64)
     sites = {f"site-{number:02d}": X[train[others[part]]] for number, part in enumerate(parts)}

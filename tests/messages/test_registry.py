@@ -41,6 +41,7 @@ def runs() -> list[tuple[Method, list[tuple[m.Request, dict[str, m.Reply]]]]]:
     made = [
         *((SSFMLFSMethod(case.features, wire=wire, ranges=how), labeled(case), sites(case)) for wire, how in graphs),
         *((SieveMethod(case.features, ranges=how, **narrow), labeled(case), sites(case)) for how in RANGES),
+        (SieveMethod(case.features, epsilon=1.0, **narrow), labeled(case), sites(case)),
         *((supervised.plan(name, ranges=how), supervised.rows, supervised.sites) for name, how in with_labels),
     ]
     return [(method, _said(method, *parties)) for method, *parties in made]

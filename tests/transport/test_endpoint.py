@@ -242,25 +242,6 @@ def test_a_policy_that_does_not_exist_is_named():
         SSFMLFS().fit(ROWS, np.eye(12), policy="strict")
 
 
-def test_filters_change_what_leaves_in_their_order_and_see_no_refusal():
-    seen = []
-
-    def widened(by):
-        def change(request, reply):
-            seen.append((by, type(request), reply.high[0]))
-            return dataclasses.replace(reply, high=reply.high * by)
-
-        return change
-
-    site = endpoint(ROWS, filters=[widened(2), widened(10)])
-    assert_array_equal(ask(site, RANGES).high, [22 * 20, 23 * 20])
-    assert seen == [(2, m.AskRanges, 22), (10, m.AskRanges, 44)]
-    assert isinstance(ask(site, m.AskRanges(m.Columns(("other",), (), "error"))), m.Refusal)
-    gaps = endpoint(np.where(ROWS == 5, np.nan, ROWS), filters=[widened(2)])
-    assert "1 missing (NaN) value in column 'f1'" in ask(gaps, RANGES).reason
-    assert len(seen) == 2
-
-
 def test_what_is_remembered_of_a_run_is_not_that_of_another():
     state = TransientState()
     state.memory("one").keep("sums", ROWS)

@@ -8,6 +8,7 @@ import typer
 
 from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
 from fedsieve.cli.options import (
+    SIEVE,
     asked_and_other,
     choices_help,
     declared_ranges,
@@ -17,7 +18,7 @@ from fedsieve.cli.options import (
 )
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.tables import FederationTables, leaks, read_sites
-from fedsieve.errors import FedSieveError
+from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
 from fedsieve.transport import in_process
@@ -55,6 +56,10 @@ def select(
     neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labeled row.")] = 3,
     damping: Annotated[float, typer.Option(help="SSFMLFS: share of a score that comes along the edges.")] = 0.85,
     on_bad_client: Annotated[str, typer.Option(help=choices_help("on_bad_client", supervised=False))] = "raise",
+    epsilon: Annotated[
+        float | None, typer.Option(help="Sieve: clients answer with noise, differentially private; try what it costs.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="With --epsilon: by how little that may fail.")] = 1e-6,
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
 ) -> None:
     """Rank features from files: one with labeled rows, two or more with unlabeled rows.
@@ -67,6 +72,8 @@ def select(
     asked for, with the ranks by the other one beside them.
     """
     asked, other = asked_and_other(method)
+    if epsilon is not None and asked != SIEVE:
+        raise ParameterError(f"--epsilon: {asked} knows no noise; Sieve does. Leave it out, or choose --method sieve.")
     if not force:
         refuse_to_overwrite(output)
     data = read_sites(labeled, labels, client, shared=shared)
@@ -88,6 +95,8 @@ def select(
         "spread": spread,
         "wire": wire,
         "constant": constant,
+        "epsilon": epsilon,
+        "delta": delta,
     }
 
     def chosen(name: str, n_features: int | str | None) -> Method:
@@ -97,6 +106,7 @@ def select(
     main = chosen(asked, None if k is None else number_or_auto(k))
     prepare_kernels()
     record = _run(main, data)
+    alone = alone or epsilon is not None  # what has no noise would tell what noise hides
     beside = None if alone else _beside(other, lambda: chosen(other, _as_many(record, len(data.features))), data)
     if beside is not None:
         add_other_ranks(record, beside)
@@ -136,5 +146,7 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     if beside is not None:
         say(agreement_line(record, beside))
+    if "privacy" in record:
+        say(record["privacy"]["words"])
     say(cost_line(record))
     say(f"Selected {len(record['selected'])} features by {record['method']}; the result is in {output}.")

@@ -95,6 +95,8 @@ def parse_agreement(text: str) -> Agreement:
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
     _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal"})
+    if "epsilon" in content["parameters"] and "epsilon" not in parameters_of(of_method):
+        raise ParameterError(f"[parameters] epsilon: {of_method.name} knows no noise; Sieve does. Leave it out.")
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     secure = SECURE if isinstance(content["privacy"], dict) and content["privacy"].get("secure") is True else {}

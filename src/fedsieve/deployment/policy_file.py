@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from fedsieve.checks import is_whole
+from fedsieve.checks import is_number, is_whole
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.keys import PRIVATE
@@ -39,6 +39,10 @@ RULES = {
     "two answers give the added rows by subtraction.",
     "min_difference_sites": "In secure sums: two runs on the same rows are of cohorts that differ by so many sites, or "
     "not at all. With less, two totals give one site's part by subtraction.",
+    "max_epsilon": "What all answers with noise may cost together, since the ledger began, in all runs and agreements: "
+    "the epsilon of differential privacy. Every answer makes it easier to tell whether a given row is here.",
+    "max_delta": "At which delta that is counted: roughly the chance that the promise does not hold for a row. Keep it "
+    "well below one in the number of rows.",
     "allow_exact_ranges": "Whether smallest and largest values may leave: true shows two values of each column, those "
     "of extreme rows, to all members.",
     "allow_matrices": 'Whether SSFMLFS may run in the wire form "matrices": true is as good as sending the rows.',
@@ -115,6 +119,10 @@ def _why_wrong(name: str, value: Any, default: Any) -> str:
     """What a rule's value must be; empty where it is."""
     if isinstance(default, bool):
         return "" if isinstance(value, bool) else "true or false"
+    if isinstance(default, float):
+        if name == "max_delta":
+            return "" if is_number(value) and 0 < value <= 0.01 else "a number above 0 and at most 0.01"
+        return "" if is_number(value) and 0 <= value <= MOST else f"a number in [0, {MOST}]"
     if isinstance(default, int):
         return "" if is_whole(value) and 0 <= value <= MOST else f"a whole number in [0, {MOST}]"
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -50,6 +50,10 @@ class Reply:
         """How far the values of each column deviate from their mean, where the reply tells it."""
         return None
 
+    def plus(self, noise: Int) -> Self:
+        """With noise on every number, where the request is for noisy ones."""
+        raise NotImplementedError
+
     def __add__(self, other: Self) -> Self:
         raise ProtocolError(f"{type(self).__name__} of several sites cannot be added up: {self.why_no_sum}")
 
@@ -61,6 +65,14 @@ class Refusal(Reply):
     why_no_sum: ClassVar[str] = "a refusal is no number."
 
     reason: str
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A promise of differential privacy for one answer."""
+
+    epsilon: float
+    delta: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +105,9 @@ class Request:
     """Whether the protocol itself asks it, whatever the method."""
     tells_of: ClassVar[str] = ""
     """What totals of several kinds tell of together: of other sites, their difference would tell of single ones."""
+    noisy: ClassVar[bool] = False
+    """Whether its reply leaves with noise only. It is then about all rows as they are: noise that hides one row hides
+    nothing where a rule such as `min_cell` lets one row decide how others count."""
 
     def __init_subclass__(cls) -> None:
         if hasattr(cls, "reply"):  # else several requests share it
@@ -126,6 +141,13 @@ class Request:
     def rests_on(self) -> Iterable[str]:
         """What an earlier request of the run must have pinned, since this one does not show where it comes from."""
         return ()
+
+    def noise_units(self) -> Float:
+        """Per number of the reply, the noise of multiplier 1, for a request whose reply is noisy.
+
+        Whatever one row more or less changes, its parts divided by these are together at most 1 in length.
+        """
+        raise NotImplementedError
 
     def complaints(self, reply: Any, known: Known) -> Iterator[str]:
         """The rules that the reply breaks by itself, in words that follow the client's name."""
@@ -215,6 +237,10 @@ class Terms:
     def optional(self) -> bool:
         """Whether a run can do without it."""
         return False
+
+    def noise_budget(self) -> Budget | None:
+        """What the reply may cost of privacy; `None` where it leaves as it is."""
+        return None
 
     def check(self, request: Any) -> None:
         """Raise `ProtocolError` where the request asks for more, or for something else."""

@@ -102,6 +102,11 @@ class Encoding:
         """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1."""
         return self._spread(scaled(X, self.low, self.high, self.nominal)[0])
 
+    def any_table(self, X: Rows) -> Float:
+        """The same for any finite values: a code that is none of its column's is 0 in all of them."""
+        values = scaled(X, self.low, self.high, self.nominal)[0][:, self.owner]
+        return np.where(np.isnan(self.code), values, values == self.code)
+
     def centered(self, X: Rows) -> "Centered":
         """Rows as differences from a value of their own, and how these lie in the run's ranges.
 

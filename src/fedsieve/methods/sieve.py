@@ -1,6 +1,6 @@
 """Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,13 +10,17 @@ from fedsieve import checks
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.messages import Request, Scaling, Terms
+from fedsieve.messages.base import Budget
+from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms, least_weight
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import default_n_features, places, ranked
+from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.outcome import Selection
@@ -35,6 +39,7 @@ class SieveSelection(Selection):
     redundant_with: Int  # which one that is; -1 where there is none
     stability: Float  # share of bootstraps in which it is chosen
     choice: Choice | None  # how the number of features was chosen, where it was
+    privacy: Mapping[str, Any] | None = None  # what noise promised and cost, where there was any
 
     def columns(self) -> dict[str, Float]:
         """With the reasons."""
@@ -46,11 +51,12 @@ class SieveSelection(Selection):
         return {"redundant_with": self.redundant_with}
 
     def facts(self) -> dict[str, Any]:
-        """With the losses by which the number of features was chosen."""
+        """With the losses by which the number of features was chosen, and what noise promised and cost."""
+        private = {} if self.privacy is None else {"privacy": dict(self.privacy)}
         if self.choice is None:
-            return {}
+            return private
         tried = zip(self.choice.sizes.tolist(), self.choice.loss.tolist(), self.choice.error.tolist(), strict=True)
-        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried]}
+        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried], **private}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,8 @@ class SieveMethod(Method):
     n_bootstraps: int = 20
     screen: int = 2000
     seed: int = 0
+    epsilon: float | None = None
+    delta: float = 1e-6
 
     def __post_init__(self) -> None:
         """Check what is Sieve's own besides what all methods share."""
@@ -81,6 +89,10 @@ class SieveMethod(Method):
         self.check_count("n_bootstraps", 0)
         self.check_count("screen", 2)
         self.check_count("seed", 0)
+        if self.epsilon is not None:
+            self.check_number("epsilon", "a number, or None", lambda _: True)
+            self.check_number("delta", "a number", lambda _: True)
+            check_promise(self.name, self.epsilon, self.delta)
         self.check_secure()
 
     def check_n_features_to_select(self) -> None:
@@ -133,9 +145,22 @@ class SieveMethod(Method):
         """What a user can do about messages that are too large."""
         return "Compare fewer columns with each other (screen), use fewer features"
 
+    @property
+    def private(self) -> bool:
+        """Whether sites answer with noise only."""
+        return self.epsilon is not None
+
+    def parameters(self) -> dict[str, Any]:
+        """Under noise nobody is asked for ranges."""
+        values = super().parameters()
+        return {**values, "ranges": "labeled rows"} if self.private and isinstance(self.ranges, str) else values
+
     def terms(self) -> tuple[Terms, ...]:
-        """Ranges, projections where the table may be wide, covariances."""
+        """Ranges, projections where the table may be wide, covariances; or the one message with noise."""
         wide = len(self.features) > self.n_compared
+        if self.epsilon is not None:
+            kind, budget = SQUARES if wide else PAIRS, Budget(self.epsilon, self.delta)
+            return (ClippedMomentsTerms(self.columns, budget, kind, self.declared_scaling, self.n_labels),)
         scaling = (self.columns, *scaling_agreed_on(self))
         projections = ProjectionsTerms(*scaling, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
@@ -147,10 +172,12 @@ class SieveMethod(Method):
         """The server's rows count like a client's."""
         if np.all(np.ptp(labeled.Y, axis=0) == 0):
             raise DataError(f"{self.name}: no label varies over the {len(labeled.Y)} labeled rows; nothing to learn.")
+        if self.private:
+            return (yield from private_run(self, labeled, cohort))
         own = self.server_table(labeled)
         cohort.observe(_why_no_codes)
         scaling = yield from agreed_scaling(self, labeled, cohort)
-        encoding, table = self._encoded(scaling, labeled)
+        encoding, table = self.encoded(scaling, labeled)
         unit = self.unit_of[encoding.owner]
 
         screening, kept = None, np.arange(len(self.features))
@@ -159,7 +186,8 @@ class SieveMethod(Method):
             weights[np.abs(weights) < least_weight(weights)] = 0.0
             ask_projections = AskProjections(self.columns, scaling, weights)
             pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
-            screening = self._screened(pooled, table, labeled.Y, unit)
+            variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
+            screening = self.screened(table, labeled.Y, unit, variance, products)
             kept, scaling = np.flatnonzero(screening.kept[self.unit_of]), scaling.told()
 
         some = self.columns.only(self.features[feature] for feature in kept)
@@ -167,20 +195,25 @@ class SieveMethod(Method):
         total: Covariances = yield from cohort.total(ask_covariances, ask_covariances.answer(own))
         here = np.isin(encoding.owner, kept)
         compared, unit_here = np.unique(unit[here], return_inverse=True)
-        ranking = rank_units(
-            total.deviations() / total.n_rows,
-            unit_here,
-            table[:, here],
-            labeled.Y,
+        ranking = self.ranked(total.deviations() / total.n_rows, unit_here, table[:, here], labeled.Y)
+        return self.selection(ranking, compared, screening, cohort.unseen)
+
+    def ranked(self, covariance: Float, unit: Int, table: Float, Y: Float, shift: Float | None = None) -> UnitRanking:
+        """The units of some encoded columns, ranked from their covariance and the labeled rows."""
+        return rank_units(
+            covariance,
+            unit,
+            table,
+            Y,
             None if self.n_features_to_select == AUTO else self.k,
             ridge=self.ridge,
             n_trees=self.n_trees,
             n_bootstraps=self.n_bootstraps,
             seed=self.seed,
+            shift=shift,
         )
-        return self._selection(ranking, compared, screening, cohort.unseen)
 
-    def _encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
+    def encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
         """How columns are encoded, and the server's own rows so, before a client's rows could be blamed for them."""
         try:
             encoding = Encoding.of(self.columns, scaling)
@@ -188,8 +221,8 @@ class SieveMethod(Method):
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from None
 
-    def _screened(self, pooled: Projections, table: Float, Y: Float, unit: Int) -> Screening:
-        variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
+    def screened(self, table: Float, Y: Float, unit: Int, variance: Float, products: Float) -> Screening:
+        """Which units of a wide table go on to be compared."""
         return screen(
             *(table, Y, unit, variance, products, self.n_compared),
             ridge=self.ridge,
@@ -197,8 +230,13 @@ class SieveMethod(Method):
             seed=self.seed,
         )
 
-    def _selection(
-        self, ranking: UnitRanking, compared: Int, screening: Screening | None, unseen: str
+    def selection(
+        self,
+        ranking: UnitRanking,
+        compared: Int,
+        screening: Screening | None,
+        unseen: str,
+        privacy: Mapping[str, Any] | None = None,
     ) -> SieveSelection:
         """What was found of units, for their features; `compared` are the units that were not screened out."""
         unit_of, n_units = self.unit_of, self.n_units
@@ -223,6 +261,7 @@ class SieveMethod(Method):
             per_feature(np.where(twin >= 0, first_feature[compared[twin]], -1).astype(float), -1).astype(np.int64),
             per_feature(ranking.stability),
             ranking.choice,
+            privacy,
             n_selected=int((place < ranking.k).sum()),
             unseen=unseen,
         )

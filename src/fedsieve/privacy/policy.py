@@ -4,7 +4,7 @@ One policy, two presets. `library` is for one machine that holds all rows anyway
 `site` is for a site that joined a federation: all rules.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from fedsieve.checks import check_choice
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.messages import Memory, Reply, Request, Terms
 from fedsieve.messages.base import SiteView
+from fedsieve.privacy.noise import Words, least_honest, with_noise
 from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
 from fedsieve.tables import Table
@@ -36,6 +37,8 @@ class Policy:
     max_runs: int = 240  # in all, since the ledger began
     min_difference_rows: int = 5  # by which a table must differ from each one answered for, or not at all
     min_difference_sites: int = 2  # by which cohorts of secure sums on the same rows must differ, or not at all
+    max_epsilon: float = 10.0  # that all noisy answers since the ledger began may cost together
+    max_delta: float = 1e-5  # at which that is counted
     allow_exact_ranges: bool = False  # smallest and largest values
     allow_matrices: bool = False  # SSFMLFS's wire form "matrices", as good as the rows themselves
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
@@ -56,6 +59,7 @@ LIBRARY = Policy(
     max_runs=0,
     min_difference_rows=0,
     min_difference_sites=0,
+    max_epsilon=0.0,
     allow_exact_ranges=True,
     allow_matrices=True,
     allow_tests=True,
@@ -124,17 +128,43 @@ class SiteRules:
         assert terms is not None
         terms.check_reply(reply)
 
+    def released(
+        self, request: Request, reply: Reply, cohort: tuple[str, ...], spend: Callable[[float], None], words: Words
+    ) -> Reply:
+        """The answer as it may leave: with the agreed noise, once what it costs is spent.
+
+        Where single answers are seen each has the whole noise, and in a secure sum its share.
+        """
+        terms = self._of(request)
+        budget = None if terms is None else terms.noise_budget()
+        if budget is not None:
+            n_shares = least_honest(len(cohort)) if self.method.secure else 1
+            return with_noise(request, reply, budget, spend, words, n_shares)
+        if self.method.private:
+            raise ProtocolError(f"never answers {type(request).__name__} under an agreement with noise (epsilon).")
+        return reply
+
+    def shelf(self, request: Request, run: str) -> str:
+        """Where an answer is kept for asking again: a noisy one for all runs of one promise, or it would cost again.
+
+        Under another promise it is another answer. The name is no run's.
+        """
+        terms = self._of(request)
+        budget = None if terms is None else terms.noise_budget()
+        return run if budget is None else f".noisy-{budget.epsilon!r}-{budget.delta!r}"
+
     def check_rows(self, n_rows: int) -> None:
         """Raise `ProtocolError` where an answer would be about too few rows."""
         if self.method.secure:
             if n_rows < LEAST_ROWS:
-                raise ProtocolError(f"has {n_rows} row{'s' * (n_rows != 1)}; a site needs at least {LEAST_ROWS}.")
+                raise ProtocolError(f"has too few rows; a site needs at least {LEAST_ROWS}.")
             if self._n_rows_in_total is None:  # of the first sum, which tells
                 return
             n_rows = self._n_rows_in_total
         if n_rows < self.policy.min_rows:
+            counted = "fewer rows than it needs" if self.method.private else f"{n_rows} rows"  # no exact number
             raise ProtocolError(
-                f"has {n_rows} rows{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
+                f"has {counted}{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
                 "(min_rows): sums of few rows hide little. Wait for more rows, or lower min_rows in the agreement and "
                 "in policy.toml."
             )

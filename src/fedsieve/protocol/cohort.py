@@ -66,6 +66,8 @@ class Cohort(Protocol):
     """Why single replies are not seen; empty where they are."""
     n_rows: dict[str, int] | None
     """The rows of each client, as far as its replies are seen."""
+    noise_shares: int
+    """Among how many clients the noise of a noisy reply is shared; 1 where each has the whole."""
 
     def observe(self, observer: Observer) -> None:
         """Show an observer every checked reply from now on; where none is seen it is never called."""
@@ -95,7 +97,7 @@ class PlainCohort:
     Clients are taken in the order of their names, so that no sum depends on who answered first.
     """
 
-    unseen = ""
+    unseen, noise_shares = "", 1
 
     def __init__(
         self,

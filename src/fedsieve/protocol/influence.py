@@ -55,7 +55,7 @@ class KeptReplies:
 class _Replayed:
     """A cohort that repeats what was said; the replies to the last request come without one client's."""
 
-    unseen = ""
+    unseen, noise_shares = "", 1
 
     def __init__(self, rounds: list[tuple[Request, dict[str, Any]]], left_out: str) -> None:
         self.n_rows: dict[str, int] | None = None
@@ -81,13 +81,14 @@ class _Replayed:
 def influence(method: Method, labeled: Labeled, found: Selection, kept: KeptReplies) -> dict[str, float] | None:
     """Per site the share of the selected features that others would replace without it.
 
-    `None` where it cannot be told: too few sites, replies that were too large, or a method whose later requests follow
-    from earlier replies, as products do. A site without which no order is found, since PageRank does not converge or
-    nothing varies, is left out: a run that has its result must not fail afterwards.
+    `None` where it cannot be told: too few sites, replies that were too large, noise in them, which would be told
+    instead, or a method whose later requests follow from earlier replies, as products do. A site without which no order
+    is found, since PageRank does not converge or nothing varies, is left out: a run that has its result must not fail
+    afterwards.
     """
     rounds = kept.rounds
     kinds = [type(request) for request, _ in rounds]
-    if not rounds or len(rounds[-1][1]) < 3 or len(set(kinds)) < len(kinds):
+    if method.private or not rounds or len(rounds[-1][1]) < 3 or len(set(kinds)) < len(kinds):
         return None
     n_selected = method.k if found.n_selected is None else found.n_selected
     chosen = set(found.order[:n_selected].tolist())

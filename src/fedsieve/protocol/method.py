@@ -128,6 +128,11 @@ class Method(ABC):
         table = np.array([self.ranges.get(name, (0.0, 1.0)) for name in self.features], dtype=np.float64)
         return Scaling(table[:, 0], table[:, 1], DECLARED)
 
+    @property
+    def private(self) -> bool:
+        """Whether sites answer with noise only, under a promise of differential privacy."""
+        return False
+
     def check_n_features_to_select(self) -> None:
         """Refuse what is no number of features; a method that chooses it itself allows more."""
         if self.n_features_to_select is not None:

@@ -58,6 +58,8 @@ def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
     for ranges in of_method.range_choices[1:]:
         value = dict.fromkeys(names, (0.0, 1.0)) if ranges == DECLARED else ranges
         settings.append((f"{ranges} ranges", {"ranges": value}))
+    if "epsilon" in {field.name for field in fields(of_method)}:
+        settings.append(("`epsilon`", {"epsilon": 1.0}))
     if of_method.takes_nominal:
         settings.append(("nominal columns", {"nominal": names[:1]}))
     for words, given in settings:

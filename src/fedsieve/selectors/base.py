@@ -119,7 +119,7 @@ class FederatedSelector(RankingSelector):
         """Per client the share of the selected features that others would replace without it, ranges being the same.
 
         Computed when it is first read; a client that moves far more than the others, or a column's spread more than
-        twofold, is warned of. `None` where it cannot be told: fewer than three clients, `wire="vectors"`, or
+        twofold, is warned of. `None` where it cannot be told: fewer than three clients, `wire="vectors"`, noise, or
         `secure=True`, which shows nobody a single client's replies. Not kept in a pickled selector.
         """
         check_is_fitted(self)

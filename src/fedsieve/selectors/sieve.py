@@ -48,6 +48,12 @@ class Sieve(FederatedSelector):
     secure : bool
         Let nobody see a single client's replies, only their sum (secure sums; at least three clients). Needs `ranges`
         that are "robust" or declared, and the package's extra `secure`. Without clients it changes nothing.
+    epsilon : float or None
+        With a number, clients answer with noise only: whether one given row is among a client's is hidden up to
+        (epsilon, delta)-differential privacy, in one answer of each client. Nobody is asked for ranges: those of the
+        labeled rows count, or declared ones. Needs the extra `private`; `docs/privacy.md` says what it costs.
+    delta : float
+        The small probability by which that promise may fail; keep it well below 1 / rows.
     on_bad_client : {"raise", "drop"}
         End the run at a reply that breaks a rule, or start it anew without that client; secure sums go on without it.
     random_state : int, RandomState or None
@@ -66,6 +72,7 @@ class Sieve(FederatedSelector):
     order_ : ndarray, feature indices, best first
     ranking_ : ndarray, 1 for the best feature
     support_ : ndarray, mask of the selected features
+    privacy_ : dict under `epsilon`, else None: what was promised, the clients' weight, and `words` to say what it means
     choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
@@ -100,6 +107,8 @@ class Sieve(FederatedSelector):
         n_bootstraps: int = 20,
         screen: int = 2000,
         secure: bool = False,
+        epsilon: float | None = None,
+        delta: float = 1e-6,
         on_bad_client: str = "raise",
         random_state: Any = 0,
         max_message_bytes: int = 512_000_000,
@@ -113,16 +122,22 @@ class Sieve(FederatedSelector):
         self.n_bootstraps = n_bootstraps
         self.screen = screen
         self.secure = secure
+        self.epsilon = epsilon
+        self.delta = delta
         self.on_bad_client = on_bad_client
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes
 
     def explain(self) -> list[dict[str, Any]]:
-        """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame."""
+        """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
+
+        Under `epsilon` each also says, as `noise`, what noise left of the clients' say.
+        """
         check_is_fitted(self)
         named = hasattr(self, "feature_names_in_")
         names = [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
-        return in_words(self, names)
+        noise = {} if self.privacy_ is None else {"noise": self.privacy_["words"]}
+        return [{**row, **noise} for row in in_words(self, names)]
 
     def _parameters(self, federation: Federation) -> dict[str, Any]:
         seed = self.random_state
@@ -143,6 +158,7 @@ class Sieve(FederatedSelector):
         self.stability_ = selection.stability
         self.ranks_ = selection.ranks
         self.choice_ = selection.choice
+        self.privacy_ = None if selection.privacy is None else dict(selection.privacy)
 
 
 ALIKE = 0.7  # an absolute correlation from which two features are called alike

@@ -38,12 +38,14 @@ def rank_units(
     n_trees: int,
     n_bootstraps: int,
     seed: int,
+    shift: Float | None = None,
 ) -> UnitRanking:
     """Rank units from the covariance of all rows' columns and labeled rows X, Y of the same columns.
 
-    `unit` is the unit of each column. `k` is how many to select; `None` lets the labeled rows decide.
+    `unit` is the unit of each column. `k` is how many to select; `None` lets the labeled rows decide. `shift` is what
+    is known of the covariances with the predicted labels beyond `covariance`.
     """
-    looks = FeatureViews(covariance, unit, ridge=ridge, n_trees=n_trees, seed=seed)
+    looks = FeatureViews(covariance, unit, ridge=ridge, n_trees=n_trees, seed=seed, shift=shift)
     views = looks.of(X, Y)
     score = fused(views)
     order = looks.best_first(score)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedsieve import kernels
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import best_of, default_n_features, places, ranked, rounded
 
@@ -48,9 +48,13 @@ class FeatureViews:
 
     `covariance` is that of all rows' encoded columns, `unit` the unit of each column; `likeness` (n_units, n_units) has
     the sums of squared covariances between the columns of two units, the inner products of their linear kernels.
+    `shift`, (n_columns, n_labels), is what is known of the covariances with the predicted labels beyond `covariance`.
     """
 
-    def __init__(self, covariance: Float, unit: Int, *, ridge: float, n_trees: int, seed: int) -> None:
+    def __init__(
+        self, covariance: Float, unit: Int, *, ridge: float, n_trees: int, seed: int, shift: Float | None = None
+    ) -> None:
+        self._shift = shift
         self.likeness = _by_unit(_by_unit(covariance**2, unit).T, unit)
         self._covariance, self._unit = covariance, unit
         self._ridge, self._n_trees, self._seed = ridge, n_trees, seed
@@ -76,6 +80,8 @@ class FeatureViews:
     def _views(self, X: Float, Y: Float, n_trees: int) -> dict[str, View]:
         rows, targets = X - column_means(X), label_targets(Y)
         predicted = self._covariance @ ridge_regression(rows, targets, self._ridge)
+        if self._shift is not None:
+            predicted = predicted + self._shift[:, label_varies(Y)]
         together = unit_shares((predicted**2).sum(axis=1), self._unit)
         coefficients = ridge_regression(rows * self._per_deviation, targets, self._ridge)
         alone = unit_shares((coefficients**2).sum(axis=1), self._unit)
@@ -108,9 +114,15 @@ def label_targets(Y: Float) -> Float:
     """
     centered = Y - Y.mean(axis=0)
     length = np.sqrt((centered**2).sum(axis=0))
-    varies = np.ptp(Y, axis=0) > 0
+    varies = label_varies(Y)
     targets: Float = centered[:, varies] / length[varies]
     return targets
+
+
+def label_varies(Y: Float) -> Bool:
+    """Which labels some rows have and others have not."""
+    varies: Bool = np.ptp(Y, axis=0) > 0
+    return varies
 
 
 def ridge_regression(X: Float, targets: Float, strength: float) -> Float:

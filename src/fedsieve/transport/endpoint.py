@@ -1,18 +1,21 @@
 """A site's whole answer: bytes in, bytes out. Every runtime calls it, and none decides anything about privacy.
 
-Open, check the agreement and the site's own policy, compute, pass the release filters, log what left, seal.
+Open, check the agreement and the site's own policy, compute, add the agreed noise or masks, log what
+left, seal.
 """
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from fedsieve.errors import CodecError, FalseTotalError, FedSieveError, ProtocolError
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Step
 from fedsieve.privacy import GuardedTable, Policy, SiteRules, held_back, with_views
+from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Client, Method
 from fedsieve.tables import Table
 from fedsieve.text import without_folders
@@ -24,8 +27,6 @@ Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
 Record: TypeAlias = Callable[["Letter", Request | None, Reply, int], None]
 """Told of every reply, with its bytes, before it leaves; a refusal may come without the request it answers."""
-Filter: TypeAlias = Callable[[Request, Reply], Reply]
-"""What a reply passes before it leaves, such as noise or masks."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Endpoint:
         hides_defects: bool,
         table: Callable[[Request | None, str], Table] | None = None,
         sums: Callable[[], SecureAnswers] | None = None,
-        filters: Sequence[Filter] = (),
+        words: Words = system_words,
         record: Record | None = None,
         log_for: Callable[[str], logging.LoggerAdapter[logging.Logger]] | None = None,
         place: str = "",
@@ -93,7 +94,8 @@ class Endpoint:
         self._respond, self._wrapping, self._state = respond, wrapping, state
         self._table = table  # where the site has rows of its own: as they are in a run, or as a request sees them
         self._sums = sums  # where the site can take part in secure sums
-        self._filters, self._record, self._log_for = tuple(filters), record, log_for
+        self._words = words  # from which noise is drawn; others than the system's in tests and experiments only
+        self._record, self._log_for = record, log_for
         self._place = place  # of the site's files, which is its own matter
 
     @classmethod
@@ -114,7 +116,7 @@ class Endpoint:
         def seen(request: Request | None, run: str) -> Table:
             if sums is not None:
                 return sums.table(table, method, run)
-            if not policy.min_cell:
+            if not policy.min_cell or method.private:
                 return table
             asked = () if request is None else (request.clips(), with_views(state.views(), request.views()))
             what = repr(asked)
@@ -166,14 +168,15 @@ class Endpoint:
 
     def _plain(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:
         self._check(letter, request, rules)
-        if not rules.policy.keeps_story:
-            return encode(self._reply(letter, request, rules))
         digest = hashlib.sha256(letter.payload).hexdigest()
-        payload = self._state.answer(letter.run, digest)
+        if not rules.policy.keeps_story:
+            return encode(self._reply(letter, request, digest, rules))
+        shelf = rules.shelf(request, letter.run)
+        payload = self._state.answer(shelf, digest)
         if payload is None:
             self._go_on(letter, request, digest, rules)
-            payload = encode(self._reply(letter, request, rules))
-            self._state.keep_answer(letter.run, digest, payload)
+            payload = encode(self._reply(letter, request, digest, rules))
+            self._state.keep_answer(shelf, digest, payload)
         self._recorded(letter, request, payload)
         return payload
 
@@ -194,7 +197,7 @@ class Endpoint:
             self._check(letter, inner, rules)
             if rules.policy.keeps_story:
                 self._go_on(letter, inner, digest, rules)
-            return self._reply(letter, inner, rules)
+            return self._reply(letter, inner, digest, rules)
 
         payload = self._sums().payload(letter, request, rules, reply_to)
         self._recorded(letter, within(request), payload)
@@ -230,14 +233,15 @@ class Endpoint:
             state.keep_views(with_views(state.views(), shown))
         state.keep_story(letter.run, told)
 
-    def _reply(self, letter: Letter, request: Request, rules: SiteRules) -> Reply:
+    def _reply(self, letter: Letter, request: Request, digest: str, rules: SiteRules) -> Reply:
         reply = self._respond(request, letter.run)
         if isinstance(reply, Refusal):
             raise ProtocolError(reply.reason)
         rules.check_reply(request, reply)
-        for passes in self._filters:
-            reply = passes(request, reply)
-        return reply
+        if self._table is None:  # an edge server's sum has the noise of its sites
+            return reply
+        spend = partial(self._state.spend, letter.run, digest)
+        return rules.released(request, reply, letter.cohort, spend, self._words)
 
     def _log(self, letter: Letter, level: int, text: str, kind: str, what: object) -> None:
         if self._log_for is not None:

@@ -11,6 +11,7 @@ from fedsieve.deployment import keys
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
 from fedsieve.deployment.ledger import Changes, Ledger
+from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.errors import ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory
@@ -96,14 +97,23 @@ class FolderState:
         self._ledger.keep_cohort(run, sites, self._folder.rows())
 
     def admit(self, run: str) -> None:
-        """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it."""
-        rows = self._folder.rows() if self._has_rows else None
+        """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it.
+
+        Under noise rows are not compared with earlier ones: the budget covers what answers about both tell.
+        """
+        private = self._folder.agreement().method.private
+        rows = self._folder.rows() if self._has_rows and not private else None
         if self._has_rows:
             consent = ConsentRecord(self._folder.path)
             reason = consent.allowed_now(run, self._ledger.runs_since(consent.since()))
             if reason:
                 raise ProtocolError(reason)
         self._ledger.admit(run, self._folder.agreement().fingerprint, self._policy(), rows)
+
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Entered in the ledger of all runs and agreements."""
+        agreement = self._folder.agreement().fingerprint
+        SpentNoise(self._folder.ledger).spend(run, agreement, digest, multiplier, self._policy())
 
     def _answer_file(self, run: str, digest: str) -> Path:
         return self._folder.prepared / "answers" / Path(run).name / digest

@@ -6,6 +6,7 @@ from typing import Any
 from fedsieve.errors import CodecError
 from fedsieve.messages import Reply
 from fedsieve.privacy import LIBRARY, Policy
+from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
@@ -27,15 +28,19 @@ def select(
     *,
     policy: Policy = LIBRARY,
     kept: KeptReplies | None = None,
+    words: Words = system_words,
 ) -> Outcome:
-    """Run the selection with all sites in this process; `watch` is told of every question before it is asked."""
+    """Run the selection with all sites in this process; `watch` is told of every question before it is asked.
+
+    `words` are what noise is drawn from; experiments that are to be repeated give seeded ones.
+    """
     wrapping, states = Bare(), {name: TransientState() for name in tables}
     gather, sums = None, dict[str, Any]()
     if method.secure:
         members, sums = secure_members(states)
         gather = secure_cohorts(method, RUN, members)
     endpoints = {
-        name: Endpoint.of_table(table, method, policy, wrapping, states[name], sums.get(name))
+        name: Endpoint.of_table(table, method, policy, wrapping, states[name], sums.get(name), words=words)
         for name, table in tables.items()
     }
 

@@ -56,9 +56,10 @@ class SecureAnswers:
             return self._summand(letter, masked, rules, reply_to)
 
         def reply() -> bytes:
-            if isinstance(request, AskKeys):
+            tells_apart = not rules.method.private  # noise hides what subtracting two totals tells
+            if isinstance(request, AskKeys) and tells_apart:
                 self._state.check_cohort(letter.run, request.cohort)
-            if isinstance(request, AskSignature):
+            if isinstance(request, AskSignature) and tells_apart:
                 self._state.check_cohort(letter.run, request.survivors)
                 self._state.keep_cohort(letter.run, request.survivors)
             return encode(site.answer(request, summand))
@@ -78,10 +79,10 @@ class SecureAnswers:
     def _summand(self, letter: "Letter", masked: AskMasked, rules: SiteRules, reply_to: ReplyTo) -> "Summand":
         content, request = masked.request.tobytes(), within(masked)
         first = isinstance(request, AskCells)
-        if first != (masked.number == 0):
+        if first != (masked.number == 0 and not rules.method.private):
             raise ProtocolError("was asked for its cells, the first sum of a run, at another time.")
         n_rows, scaled_by = rules.method.max_rows * len(letter.cohort), ""
-        if not first:
+        if not first and not rules.method.private:
             cells = self._cells(letter.run, masked.cells)
             n_rows, scaled_by = cells.n_rows, hashlib.sha256(encode(cells)).hexdigest()
             rules = rules.for_total(n_rows)

@@ -18,7 +18,7 @@ from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import held_file
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Masked
-from fedsieve.privacy import SITE, GuardedTable, Policy, SiteRules, with_views
+from fedsieve.privacy import SITE, GuardedTable, HeldBack, Policy, SiteRules, with_views
 from fedsieve.protocol import SERVER, Client
 from fedsieve.selection_file import write_selection_json
 from fedsieve.tables import Table
@@ -125,6 +125,8 @@ class JoinedSite:
         method = self._folder.agreement().method
         if method.secure:
             return self._sums().table(self._rows, method, run)
+        if method.private:
+            return GuardedTable(self._rows, HeldBack())
         min_cell = self._policy_in_force().min_cell
         if request is None:
             return GuardedTable(self._rows, self._folder.held_back(self._rows, min_cell, new=self._state.changes().new))

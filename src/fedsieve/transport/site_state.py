@@ -55,6 +55,9 @@ class SiteState(Protocol):
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
 
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Count what fresh noise costs, before it is drawn; raises `ProtocolError` where too little is left."""
+
 
 class TransientState:
     """A state that lives as long as the process."""
@@ -119,6 +122,9 @@ class TransientState:
 
     def admit(self, run: str) -> None:
         """A process counts no runs."""
+
+    def spend(self, run: str, digest: str, multiplier: float) -> None:
+        """Nor what noise costs: it holds all rows anyway."""
 
 
 class DictVault:

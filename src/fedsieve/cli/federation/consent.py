@@ -14,6 +14,7 @@ from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.consent import ConsentRecord, Limits
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import FILE, RULES, check_agreement, policy_digest, read_policy, write_policy
+from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.errors import DataError, FedSieveError, ProtocolError
 from fedsieve.privacy import SITE, Policy, what_leaves
 
@@ -97,6 +98,8 @@ def ask_for_consent(
     before = ConsentRecord(site.path).last_policy()
     if before is not None and before[1] != policy_digest(policy):  # by hand, or by whoever made what was unpacked here
         warn(f"these rules are not those of this site's last consent ({before[0]}). Who changed them?")
+    if agreement.method.private:
+        say(SpentNoise(site.ledger).words(policy))
     say(f"To: {agreement.address}, federation {agreement.name!r}. Rows themselves never leave.")
     consent = Consent(agreement, policy, data, n_rows, by, limits, asked=not yes)
     if limits.words:

@@ -44,6 +44,10 @@ def init(
     ] = None,
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Sieve: sites answer with noise, under differential privacy of this epsilon.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="With --epsilon: by how little that may fail; 1e-6.")] = None,
     min_clients: Annotated[int, typer.Option(help="How many sites must remain for a result.")] = SITE.min_cohort,
     min_rows: Annotated[int, typer.Option(help="How many rows a site must have to take part.")] = SITE.min_rows,
     secure: Annotated[
@@ -79,7 +83,13 @@ def init(
             f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
     features, label_names = _columns(schema, labels)
-    parameters = {"n_features_to_select": None if k is None else number_or_auto(k), "wire": wire, "missing": missing}
+    parameters: dict[str, object] = {
+        "n_features_to_select": None if k is None else number_or_auto(k),
+        "wire": wire,
+        "missing": missing,
+        "epsilon": epsilon,
+        "delta": delta,
+    }
     text = agreement_text(
         output.name,
         address,

@@ -11,6 +11,8 @@ from fedsieve.cli.console import out, say, size, warn
 from fedsieve.deployment.chain import Chain
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.text import visible
@@ -55,6 +57,9 @@ def log(
         except (KeyError, TypeError, AttributeError):
             way_out = f"See what is wrong: fedsieve federation log {folder} --verify; --json shows it as it is."
             raise DataError(f"{folder}: its record holds lines that no site writes. {way_out}") from None
+    spent = SpentNoise(site.ledger)
+    if not as_json and spent.answers():
+        say(spent.words(read_policy(site)))
 
 
 def _verified(chain: Chain, noted: str, as_json: bool) -> bool:

@@ -24,6 +24,8 @@ def rows_to_answer_for(
         chosen = ledger.as_before(table)
         say(f"Answering for {int(chosen.sum())} of {len(X)} rows, those of the last run (--as-of).")
         return X[chosen], None if Y is None else Y[chosen]
+    if agreement.method.private:  # the budget covers what answers about two tables tell together
+        return X, Y
     reason = ledger.why_too_alike(table, ledger.hashes(table), policy)
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")

@@ -215,6 +215,8 @@ def _show(this: RunFolder, output: Path) -> None:
     for words in odd_sites(record.get("influence"), record.get("stretch")).values():
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if "privacy" in record:
+        say(record["privacy"]["words"])
     say(cost_line(record))
     say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
     say(kept_line(this))

@@ -21,10 +21,11 @@ from fedsieve.messages.secure_sum import (
     Signature,
     Unmasking,
 )
+from fedsieve.privacy.noise import least_honest
 from fedsieve.privacy.secure_sum import masks, shamir, vectors
 from fedsieve.privacy.secure_sum.server import Gathered, unmasked
 from fedsieve.privacy.secure_sum.signatures import PublicKey, is_signed
-from fedsieve.privacy.secure_sum.site import MIN_SITES, cohort_digest, signed_keys, signed_survivors, sum_digest
+from fedsieve.privacy.secure_sum.site import cohort_digest, signed_keys, signed_survivors, sum_digest
 from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.tables import usual_value
@@ -66,7 +67,8 @@ class SecureCohort:
         self.round, self.dropped = rounds_before, dict[str, str]()
         self.n_rows: dict[str, int] | None = None
         self._method, self._run, self._members, self._encode = method, run, members, encode
-        self._needed = max(MIN_SITES, shamir.threshold(len(self.clients)))
+        self._needed = shamir.threshold(len(self.clients))
+        self.noise_shares = least_honest(len(self.clients))
         self._set_up: SetUp | None = None
         self._cells: Cells | None = None
         self._number = 0
@@ -82,9 +84,12 @@ class SecureCohort:
     def begin(self, method: Method, labeled: Labeled) -> Steps[tuple[Method, Labeled, tuple[str, ...]]]:
         """Keys and shares, then the first sum: cells. What of the method and of the server's rows takes part follows.
 
-        A column of which the total would tell of fewer than `min_cell` rows is constant, at the sites and here.
+        A column of which the total would tell of fewer than `min_cell` rows is constant, at the sites and here. Under
+        noise no exact cells are told, and none are needed.
         """
         self._set_up = yield from self._keys_and_shares()
+        if method.private:
+            return method, labeled, ()
         labels = method.columns_read[len(method.features) :]
         self._cells = yield from self._sum(AskCells(method.columns, labels, method.declared_scaling))
         few, n = self._cells.too_few(method.min_cell), len(method.features)

@@ -24,7 +24,10 @@ def fraction_bits(addend: Addend) -> Int:
     exponent = np.frexp(most * (1 + ROOM))[1].astype(np.int64)
     if addend.whole:
         if np.any(exponent > BITS):
-            raise ProtocolError(f"cannot add up whole numbers of up to {most.max():g}: a sum has {BITS} bits.")
+            raise ProtocolError(
+                f"cannot add up whole numbers of up to {most.max():g}: a sum has {BITS} bits. Agree on fewer rows "
+                "(max_rows)."
+            )
         return np.zeros_like(exponent)
     return BITS - exponent
 

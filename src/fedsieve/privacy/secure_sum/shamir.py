@@ -7,6 +7,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from fedsieve.protocol.method import MIN_SECURE
+
 PRIME = 2**256 + 297  # the smallest above all secrets of 32 bytes
 SHARE = 33  # bytes
 
@@ -19,7 +21,7 @@ def threshold(n_sites: int) -> int:
     >>> [threshold(n) for n in (3, 4, 9, 10)]
     [3, 3, 7, 7]
     """
-    return 2 * n_sites // 3 + 1
+    return max(MIN_SECURE, 2 * n_sites // 3 + 1)
 
 
 def split(secret: int, n_shares: int, needed: int) -> list[int]:

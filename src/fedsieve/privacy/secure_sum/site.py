@@ -35,8 +35,8 @@ from fedsieve.messages.secure_sum import (
 )
 from fedsieve.privacy.secure_sum import masks, shamir
 from fedsieve.privacy.secure_sum.signatures import PrivateKey, PublicKey, is_signed, sign
+from fedsieve.protocol.method import MIN_SECURE
 
-MIN_SITES = 3  # of two, each knows the other's part of a total
 DIGEST = 32
 
 
@@ -80,7 +80,7 @@ class SumSite:
     def __init__(self, identity: Identity, run: str, cohort: tuple[str, ...], n_sums: int, vault: Vault) -> None:
         self._me, self._key, self._members = identity.name, identity.key, identity.members
         self._run, self._cohort, self._n_sums, self._vault = run, cohort, n_sums, vault
-        self._needed = max(MIN_SITES, shamir.threshold(len(cohort)))
+        self._needed = shamir.threshold(len(cohort))
 
     def answer_once(self, payload: bytes, request: Step, make: Callable[[], bytes]) -> bytes:
         """What `make` makes of the request, or made of the same payload before."""
@@ -114,8 +114,8 @@ class SumSite:
     def _keys(self, request: AskKeys) -> Keys:
         if request.cohort != self._cohort or list(self._cohort) != sorted(set(self._cohort)):
             raise ProtocolError("was asked to sum up with other sites than those of the run.")
-        if len(self._cohort) < MIN_SITES:
-            raise ProtocolError(f"was asked for a secure sum of {len(self._cohort)} sites; it takes {MIN_SITES}.")
+        if len(self._cohort) < MIN_SECURE:
+            raise ProtocolError(f"was asked for a secure sum of {len(self._cohort)} sites; it takes {MIN_SECURE}.")
         strangers = [name for name in self._cohort if name not in self._members]
         if strangers or self._me not in self._cohort:
             raise ProtocolError(f"was asked to sum up with {listed(strangers) or 'others'}, no members it knows.")

@@ -1,0 +1,1 @@
+"""What differential privacy costs Sieve: average precision and selected features against epsilon."""
