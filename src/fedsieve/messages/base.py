@@ -15,7 +15,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.kernels import MAX_ROWS
-from fedsieve.messages.columns import Columns, declare
+from fedsieve.messages.columns import Bins, Columns, declare
 from fedsieve.tables import Table
 
 AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
@@ -137,6 +137,10 @@ class Request:
     def views(self) -> Mapping[str, View]:
         """How it sees each column of which it groups values, by the ranges that it clips to or by bins."""
         return {name: (low, high, 0) for name, (low, high) in self.clips().items()}
+
+    def told_spread(self) -> tuple[Columns, Bins, Int] | None:
+        """How many values of all sites together lie in each bin, where it tells that."""
+        return None
 
     def rests_on(self) -> Iterable[str]:
         """What an earlier request of the run must have pinned, since this one does not show where it comes from."""

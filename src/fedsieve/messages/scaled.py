@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Float, Int
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.messages.base import Request, SiteView, Terms
 from fedsieve.messages.columns import (
@@ -14,6 +14,7 @@ from fedsieve.messages.columns import (
     FEDERATED,
     LOCAL,
     ROBUST,
+    Bins,
     Columns,
     Scaling,
     bin_pins,
@@ -35,6 +36,11 @@ class ScaledRequest(Request):
     def pins(self) -> Mapping[str, Any]:
         """The ranges, and the bins that they follow from."""
         return range_pins(self.columns, self.scaling)
+
+    def told_spread(self) -> tuple[Columns, Bins, Int] | None:
+        """With robust ranges, the first time."""
+        bins, counts = self.scaling.bins, self.scaling.counts
+        return None if bins is None or counts is None else (self.columns, bins, counts)
 
     def rests_on(self) -> Iterable[str]:
         """Robust ranges that come without their total."""

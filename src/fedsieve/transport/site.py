@@ -13,6 +13,7 @@ from fedsieve.deployment.folders import SiteFolder, make_private
 from fedsieve.deployment.logs import site_log
 from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_shift import FILE, compared, words, write_shift
 from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import held_file
@@ -109,6 +110,18 @@ class JoinedSite:
                 refused=refused,
             )
         )
+
+        if request is not None and not refused and not self._has_no_rows:
+            self._compare(request, letter.run)
+
+    def _compare(self, request: Request, run: str) -> None:
+        """Tell this site, and nobody else, how unlike the others its rows are, once it is told the total."""
+        told, place = request.told_spread(), self._folder.results / run
+        if told is None or (place / FILE).exists():
+            return
+        found = compared(self._rows, self._seen(request, run), *told)
+        write_shift(place, found)
+        site_log(self._folder, run).info("%s (%s)", words(found), place / FILE)
 
     def _from_rows(self, request: Request, run: str) -> Reply:
         return Client(self._seen(request, run), self._state.memory(run)).answer(request)

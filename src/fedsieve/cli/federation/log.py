@@ -12,11 +12,13 @@ from fedsieve.deployment.chain import Chain
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_shift import FILE, read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.text import visible
 
+MOST_COLUMNS = 20  # that are shown of a comparison
 BROKEN = 1  # the exit code of --verify where a record is not whole
 
 
@@ -24,6 +26,9 @@ def log(
     folder: Annotated[Path, typer.Argument(help="The site's folder.", show_default=False)],
     verify: Annotated[bool, typer.Option("--verify", help="Check that no line was changed, removed or moved.")] = False,
     consent: Annotated[bool, typer.Option("--consent", help="The record of consent instead.")] = False,
+    shift: Annotated[
+        bool, typer.Option("--shift", help="How unlike the others this site's rows are instead, by its last run.")
+    ] = False,
     noted: Annotated[
         str, typer.Option(help="With --verify: a last hash that you noted earlier; one line has it.")
     ] = "",
@@ -36,6 +41,9 @@ def log(
     site = SiteFolder(folder)
     if not (folder / "site.json").is_file():
         raise DataError(f"{folder}: is no site's folder. Name the folder that 'fedsieve federation join' was given.")
+    if shift:
+        _show_shift(site, as_json)
+        return
     if noted and not verify:
         raise ParameterError("--noted is compared by --verify; give both.")
     chains = {"what left": WhatLeft(site.path).chain, "consent": ConsentRecord(site.path).chain}
@@ -60,6 +68,26 @@ def log(
     spent = SpentNoise(site.ledger)
     if not as_json and spent.answers():
         say(spent.words(read_policy(site)))
+
+
+def _show_shift(site: SiteFolder, as_json: bool) -> None:
+    """Of the last run in which the total over all sites was told."""
+    places = sorted(site.results.glob(f"*/{FILE}"), key=lambda file: file.stat().st_mtime)
+    if not places:
+        raise DataError(
+            f"{site.path}: no run has told this site how the rows of all are spread yet. Runs with robust ranges do."
+        )
+    columns = read_shift(places[-1].parent)
+    if as_json:
+        typer.echo(json.dumps(columns))
+        return
+    table = Table(title=f"Run {places[-1].parent.name}: {words(columns)}", title_justify="left")
+    for title in ("column", "share of rows elsewhere", "by chance", ""):
+        table.add_column(title, justify="left" if title in ("column", "") else "right", overflow="fold")
+    for found in columns[:MOST_COLUMNS]:
+        numbers = (f"{found[name]:.2f}" for name in ("distance", "by_chance"))
+        table.add_row(visible(found["column"]), *numbers, "unlike" if found["unlike"] else "")
+    out.print(table)
 
 
 def _verified(chain: Chain, noted: str, as_json: bool) -> bool:

@@ -1,0 +1,40 @@
+"""`fedsieve federation log --shift`: how unlike the others a site's rows are, by its last run."""
+
+import json
+
+import pytest
+
+from fedsieve.deployment.site_shift import write_shift
+
+FOUND = [
+    {"column": "age", "distance": 0.41, "by_chance": 0.05, "unlike": True},
+    {"column": "weight", "distance": 0.06, "by_chance": 0.05, "unlike": False},
+]
+
+
+@pytest.fixture
+def site(tmp_path):
+    (tmp_path / "site.json").write_text('{"name": "north"}', encoding="utf-8")
+    return tmp_path
+
+
+def test_the_most_unlike_columns_come_first_in_words_and_as_json(fedsieve, site):
+    write_shift(site / "results" / "run-1", FOUND[1:])
+    write_shift(site / "results" / "run-2", FOUND)
+    said = fedsieve("federation", "log", site, "--shift")
+    assert said.code == 0
+    assert "in 1 of 2 columns this site's rows are unlike those of the others: 'age'" in " ".join(said.out.split())
+    assert "run-2" in said.out
+    assert json.loads(fedsieve("federation", "log", site, "--shift", "--json").out) == FOUND
+
+
+def test_before_a_run_there_is_nothing_to_show(fedsieve, site):
+    told = fedsieve("federation", "log", site, "--shift").message
+    assert "no run has told this site how the rows of all are spread yet" in told
+
+
+@pytest.mark.parametrize("content", ["{}", '{"columns": [3]}', "[", '{"columns": [{"column": "age"}]}'])
+def test_a_damaged_comparison_is_named(fedsieve, site, content):
+    write_shift(site / "results" / "run-1", FOUND)
+    (site / "results" / "run-1" / "shift.json").write_text(content, encoding="utf-8")
+    assert "It is written anew in the next run." in fedsieve("federation", "log", site, "--shift").message
