@@ -145,14 +145,14 @@ class SiteFolder:
         if not (self.path / AGREEMENT).is_file():
             raise DataError(
                 f"{self.path}: has no agreement yet. Send {self.name}.request to the operator, and unpack the tar that "
-                f"comes back: tar xf {self.name}.tar --strip-components=1 -C {self.path}"
+                f"comes back: fedsieve federation unpack {self.name}.tar {self.path}"
             )
         return read_agreement(self.path / AGREEMENT)
 
     @property
     def name(self) -> str:
         """This site's name."""
-        way_out = "Unpack the tar that the federation's operator gave you again."
+        way_out = 'It holds one line, {"name": "NAME"}, with the name that this site has in the agreement.'
         return str(read_json(self.path / "site.json", {"name": str}, way_out=way_out)["name"])
 
     @property

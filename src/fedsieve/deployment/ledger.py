@@ -98,7 +98,7 @@ class Ledger:
             self._write_runs([*runs, entry])
 
     def runs(self) -> list[dict[str, Any]]:
-        """The runs that were answered, oldest first: `run`, `time`, `agreement`, digest of its `rows`, last `consent`."""
+        """The runs answered, oldest first: `run`, `time`, `agreement`, a digest of its `rows`, the last `consent`."""
         file = self.path / "runs.json"
         runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
         for entry in runs:
