@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
-from fedsieve.measures.binning import around_codes, bin_counts, edges_between, too_fine
+from fedsieve.measures.binning import MOST_EDGES, around_codes, bin_counts, edges_between, too_fine
 from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
 from fedsieve.tables import Table, checked_batches, dense, is_sparse
@@ -100,8 +100,8 @@ class HistogramsTerms(Terms):
                 self._check_between(name, edges)
             elif reason := too_fine(edges):
                 raise ProtocolError(
-                    f"was sent bins for {name!r} {reason}, which no honest server makes: their counts would tell single "
-                    "values. Delete the server's bins of this agreement, if an earlier version made them."
+                    f"was sent bins for {name!r} {reason}, which no honest server makes: their counts would tell "
+                    "single values. Delete the server's bins of this agreement, if an earlier version made them."
                 )
 
     def _check_between(self, name: str, edges: Float) -> None:
@@ -111,9 +111,11 @@ class HistogramsTerms(Terms):
 
     def reveals(self) -> str:
         """Counts."""
+        codes = ", or one for each code of a nominal one" if self.columns.nominal else ""
         return (
-            f"how many values of each of {len(self.columns.features)} columns lie in each of about 30 bins: how values "
-            "are spread, and that an outlying one is there, though not which; nothing of how columns go together"
+            f"how many values of each of {len(self.columns.features)} columns lie in each of at most {MOST_EDGES + 1} "
+            f"bins{codes}: how values are spread; at worst, how many rows have a value that the server guessed; "
+            "nothing of how columns go together"
         )
 
 
