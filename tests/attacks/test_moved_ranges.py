@@ -55,7 +55,7 @@ def test_under_the_rules_of_a_site_the_difference_of_two_runs_is_no_row():
 
 
 @pytest.mark.parametrize("policy", WITHOUT)
-def test_eight_runs_with_chosen_edges_give_a_row_to_eight_bits(policy):
+def test_five_runs_with_chosen_edges_give_a_row_to_five_bits(policy):
     values, labels = read_by_fmlfs(WITHOUT[policy])
     assert_allclose(values, X[ROW, 1:], atol=EDGES[1] - EDGES[0])
     assert labels.tolist() == Y[ROW].astype(bool).tolist()

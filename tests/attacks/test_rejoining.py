@@ -4,6 +4,7 @@ The command checks, consents and writes down as ever; only the network is left o
 handed to the site's own endpoint.
 """
 
+import shutil
 from importlib import import_module
 
 import numpy as np
@@ -203,3 +204,32 @@ def test_the_same_question_in_ever_new_runs_is_answered_24_times_a_day(site, mon
     with pytest.raises(ProtocolError, match=r"has answered 24 runs within a day.*\(max_runs_per_day\)"):
         site.join(ROWS)
     assert len(site.answers) == 24
+
+
+def with_a_lone_row(n_rows=80):
+    """All but one row have 0 in the first column: its line of any matrix of products is that row."""
+    rows = pd.DataFrame(RNG.uniform(-3, 3, (n_rows, len(FEATURES))), columns=list(FEATURES))
+    rows["a"] = 0.0
+    rows.loc[17, "a"] = 1.0
+    return rows
+
+
+@pytest.mark.parametrize(("policy", "share"), [(LENIENT, 1.0), (SITE, 0.0)], ids=["without rules", "site"])
+def test_what_a_power_cut_leaves_of_other_rows_does_not_decide_what_is_held_back(site, policy, share):
+    """Nothing was rare among the rows before; whoever believes that of the rows now answers for a lone one."""
+    write_rules(site.folder.path, policy)
+    site.join(ROWS)
+    answer, left = site.ask, site.folder.path.parent / "left by the power cut"
+
+    def answer_until_the_power_is_cut():
+        answer()
+        shutil.copytree(site.folder.prepared, left)
+
+    site.ask = answer_until_the_power_is_cut
+    site.join(pd.DataFrame(RNG.uniform(-3, 3, (80, len(FEATURES))), columns=list(FEATURES)))
+    site.ask = answer
+    left.rename(site.folder.prepared)
+    rows = with_a_lone_row()
+    gram = gram_of(AskCovariances(Columns(FEATURES, (), "error"), Scaling(LOW, HIGH, DECLARED)), site.join(rows))
+    assert share_of_rows(lone_rows(gram, np.zeros((1, len(FEATURES)))), rows.to_numpy()[[17]]) == share
+    assert not site.folder.prepared.exists()

@@ -1,12 +1,11 @@
 """`fedsieve federation`: who belongs, from `init` and `request` over `site` and `diff` to what `join` shows."""
 
 import stat
-import tarfile
 
 import pytest
 
 from cli.founding import of_two_sites
-from fedsieve.deployment import keys
+from fedsieve.deployment import keys, unpacking
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.members import fingerprint
 from policies import write_rules
@@ -41,8 +40,7 @@ def request_of(federation, tables):
 
 
 def unpack(fed, name, folder):
-    with tarfile.open(fed.sites / f"{name}.tar") as archive:
-        archive.extractall(folder.parent, filter="tar")
+    unpacking.unpack(fed.sites / f"{name}.tar", folder)
 
 
 def test_init_says_what_each_site_must_do_and_makes_no_key_in_its_name(fedsieve, tables):

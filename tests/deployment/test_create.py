@@ -13,6 +13,7 @@ from fedsieve.deployment import keys, membership
 from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
 from fedsieve.deployment.runs import new_run
+from fedsieve.deployment.unpacking import unpack
 from fedsieve.errors import DataError, ParameterError
 
 SITES = ["north", "south"]
@@ -69,8 +70,7 @@ def test_the_tar_holds_a_sites_files_with_their_rights_in_a_folder_of_the_sites_
 
 
 def test_an_unpacked_tar_is_a_working_site_folder_whose_key_the_server_knows(folder, tmp_path):
-    with tarfile.open(folder.sites / "south.tar") as tar:
-        tar.extractall(tmp_path / "there", filter="tar")
+    unpack(folder.sites / "south.tar", tmp_path / "there" / "south")
     site = SiteFolder(tmp_path / "there" / "south")
     assert site.name == "south"
     assert site.agreement().fingerprint == folder.agreement().fingerprint

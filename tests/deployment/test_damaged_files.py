@@ -108,7 +108,7 @@ def test_nothing_of_a_ledger_is_forgotten_because_it_is_damaged(tmp_path, name, 
     if damage is not None:
         (ledger.path / name).write_bytes(damage)
     with pytest.raises(DataError, match=rf"{name}: is gone, cut or damaged.* Restore it from a backup"):
-        ledger.as_before(rows), ledger.runs_since(0), ledger.story("run")
+        ledger.as_before(rows), ledger.runs_under(None), ledger.story("run")
 
 
 @pytest.mark.parametrize("damage", [*DAMAGE.values(), '{"file": "elsewhere.log", "level": "shout"}'])

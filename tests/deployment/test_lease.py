@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fedsieve.deployment.folders import SiteFolder, make_private, write_json
-from fedsieve.deployment.lease import LOCK, check_lease, forget_rows, joined, new_lease
+from fedsieve.deployment.lease import LOCK, check_lease, clear_rows, forget_rows, joined, new_lease
 from fedsieve.errors import DataError, ProtocolError
 
 
@@ -74,3 +74,13 @@ def test_rows_of_a_living_join_are_not_forgotten_for_it(site, join):
     with pytest.raises(DataError, match="has joined already"), joined(site):
         raise AssertionError
     assert (site.path / LOCK).read_text() == str(join[0].pid)
+
+
+def test_what_an_earlier_join_left_is_cleared_or_the_next_one_does_not_begin(site, tmp_path):
+    clear_rows(site)
+    assert not site.prepared.exists()
+    clear_rows(site)  # nothing there is no error
+    (tmp_path / "elsewhere").mkdir()
+    site.prepared.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match=r"prepared: was left .* cannot be removed: .*\. Remove it by hand\."):
+        clear_rows(site)

@@ -71,9 +71,14 @@ def test_zero_is_no_limit(ledger):
 def test_an_entry_says_which_run_when_and_under_which_agreement(ledger):
     admit(ledger)
     (entry,) = ledger.runs()
-    assert entry == {"run": "run", "time": NOON, "agreement": AGREEMENT, "rows": entry["rows"]}
-    assert ledger.runs_since(NOON) == {"run"}
-    assert ledger.runs_since(NOON + 1) == set()
+    assert entry == {"run": "run", "time": NOON, "agreement": AGREEMENT, "rows": entry["rows"], "consent": None}
+
+
+def test_a_run_counts_under_the_consent_it_was_last_answered_under(ledger):
+    for run, consent in (("first", 1.5), ("second", 1.5), ("first", 2.5)):
+        ledger.admit(run, AGREEMENT, SITE, table(ROWS), NOON, consent)
+    assert (ledger.runs_under(1.5), ledger.runs_under(2.5), ledger.runs_under(NOON)) == ({"second"}, {"first"}, set())
+    assert [entry["run"] for entry in ledger.runs()] == ["first", "second"]
 
 
 @pytest.mark.parametrize("n_rows", range(7))

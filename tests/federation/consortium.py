@@ -1,7 +1,6 @@
 """A consortium on loopback: the commands of operator and sites as real processes, always stopped at the end."""
 
 import json
-import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_tok
 from federation.tables import Tables, make_tables
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
+from fedsieve.deployment.unpacking import unpack
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport.flower.engine import free_port
 from policies import write_rules
@@ -57,8 +57,7 @@ class Consortium:
 
     def unpack(self, name: str, place: str = "places") -> Path:
         """As a site does with what it was handed."""
-        with tarfile.open(self.fed / "sites" / f"{name}.tar") as archive:
-            archive.extractall(self.folder / place, filter="data")
+        unpack(self.fed / "sites" / f"{name}.tar", self.folder / place / name)
         write_rules(self.folder / place / name)  # rows of no worth: what is tested here is how messages travel
         return self.folder / place / name
 

@@ -16,6 +16,7 @@ from fedsieve.measures.binning import (
     edges_of_points,
     edges_of_values,
     robust_range,
+    too_fine,
 )
 from reference import binning_loops as loops
 
@@ -28,6 +29,15 @@ columns = st.one_of(
     st.lists(few, max_size=60),
     st.tuples(st.lists(few, max_size=5), few, st.integers(0, 2000)).map(lambda drawn: drawn[0] + [drawn[1]] * drawn[2]),
 ).map(lambda values: np.array(values, dtype=float))
+
+
+@st.composite
+def crowded(draw):
+    """Values that lie near to each other beside some that do not: quantiles an ulp apart."""
+    center = draw(st.sampled_from([0.0, 1.0, -3.7, 1e6]))
+    steps = np.array(draw(st.lists(st.integers(0, 400), min_size=1, max_size=40)), dtype=float)
+    scale = draw(st.sampled_from([np.spacing(center), 1e-9, 1e-3]))
+    return np.concatenate([center + scale * steps, draw(st.lists(few, max_size=4))])
 
 
 @st.composite
@@ -84,7 +94,40 @@ def test_edges_rise_are_finite_and_few(labeled):
     edges = edges_of_values(labeled)
     assert np.isfinite(edges).all()
     assert np.all(np.diff(edges) > 0)
-    assert 2 <= len(edges) <= 36
+    assert 2 <= len(edges) <= binning.MOST_EDGES
+
+
+@given(st.one_of(columns, st.lists(st.floats(-1e299, 1e299), max_size=40).map(np.array), crowded()))
+def test_what_is_made_here_is_never_too_fine(labeled):
+    """So that no site refuses an honest server."""
+    labeled = labeled[np.abs(labeled) < 1e300]
+    assert too_fine(edges_of_values(labeled)) == ""
+
+
+@given(st.floats(-1e6, 1e6), st.one_of(st.floats(0, 1e6), st.integers(1, 300)))
+def test_nor_is_what_lies_between_declared_bounds(low, width):
+    high = low
+    if isinstance(width, int):
+        for _ in range(width):
+            high = np.nextafter(high, np.inf)
+    else:
+        high = low + width
+    assume(low < high)
+    assert too_fine(edges_between(low, high)) == ""
+
+
+@given(st.one_of(columns, crowded()), st.integers(0, 2000))
+def test_leaving_out_near_edges_moves_no_range_by_more_than_the_least_width(labeled, n_usual):
+    labeled = labeled[np.abs(labeled) < 1e290]
+    assume(len(np.unique(labeled)) > 2)
+    made = edges_of_values(labeled)
+    with pytest.MonkeyPatch.context() as all_edges:
+        all_edges.setattr(binning, "LEAST_WIDTH", 0.0)
+        before = edges_of_values(labeled)
+    column = np.append(labeled, np.full(n_usual, labeled[0]))
+    assume(bin_counts(column, made).max() < (1 - 2 * binning.TAIL) * len(column))  # else nothing in use is cut off
+    found, expected = (robust_range(edges, bin_counts(column, edges)) for edges in (made, before))
+    assert np.abs(np.subtract(found, expected)).max() <= 1.001 * binning.LEAST_WIDTH * (made[-1] - made[0])
 
 
 def test_edges_of_declared_bounds_are_of_one_width():

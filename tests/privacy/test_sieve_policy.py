@@ -220,7 +220,9 @@ def test_of_numbers_that_can_be_compared_two_messages_leave_a_site():
         "the smallest and the largest value of 4 columns, exactly: two values of each, those of extreme rows"
     )
     assert told["Covariances"] == (
-        "the number of rows, means of 4 columns and sums of products of each two: averages, spreads and correlations"
+        "the number of rows, means of 4 columns and sums of products of each two: averages, spreads and correlations; "
+        "at worst, rows in which three or more columns combine as in hardly any other, and a good guess whether a "
+        "known row is there"
     )
 
 

@@ -146,7 +146,7 @@ def check_own_place(site: SiteFolder, agreement: Agreement) -> None:
     if not entry:
         raise ProtocolError(
             f"the agreement in {site.name}'s folder has no key for it. Send {site.name}.request to the "
-            "operator, or unpack the tar that was made after it was approved."
+            "operator, or unpack the tar that was made after it was approved (fedsieve federation unpack)."
         )
     if entry != own:
         raise ProtocolError(

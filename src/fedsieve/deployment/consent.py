@@ -107,21 +107,22 @@ class ConsentRecord:
         """Record that the consent has ended."""
         self.chain.add({"time": now(), "what": LEFT, "how": how})
 
-    def since(self) -> float:
-        """When the present consent began; now, where there is none."""
-        latest = self.chain.last()
-        return time.time() if latest is None or latest["what"] != JOINED else float(latest["since"])
+    def since(self) -> float | None:
+        """When the present consent began, by which it is told from others; `None` where nobody consents."""
+        latest = self.chain.last() or {}
+        consents = latest.get("what") == JOINED and is_number(latest.get("since"))
+        return float(latest["since"]) if consents else None
 
     def allowed_now(self, run: str, answered: Collection[str], at: float | None = None) -> str | None:
-        """Why a request of this run is not covered by consent, or `None`; `answered`: the runs answered since it began.
+        """Why a request of this run is not covered by consent, or `None`; `answered`: the runs answered under it.
 
         Pure but for reading the latest record and the clock.
         """
-        latest = self.chain.last() or {}
-        if latest.get("what") != JOINED or not is_number(latest.get("since")):
+        latest, since = self.chain.last() or {}, self.since()
+        if since is None:
             return "nobody consents at present. It must join again."
         limits = Limits(latest.get("for_runs"), latest.get("for_days"))
-        return limits.why_over(latest["since"], answered, run, time.time() if at is None else at)
+        return limits.why_over(since, answered, run, time.time() if at is None else at)
 
 
 def account() -> str:

@@ -6,6 +6,7 @@ import json
 import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from fedsieve.privacy import HeldBack, Views, held_back
 from fedsieve.privacy.guarded_table import ColumnRanges
 from fedsieve.protocol import Labeled
 from fedsieve.reading import read_array, read_arrays, read_json
-from fedsieve.tables import ArrayTable, Table
+from fedsieve.tables import ArrayTable, Table, dense
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
@@ -144,14 +145,14 @@ class SiteFolder:
         if not (self.path / AGREEMENT).is_file():
             raise DataError(
                 f"{self.path}: has no agreement yet. Send {self.name}.request to the operator, and unpack the tar that "
-                f"comes back: tar xf {self.name}.tar --strip-components=1 -C {self.path}"
+                f"comes back: fedsieve federation unpack {self.name}.tar {self.path}"
             )
         return read_agreement(self.path / AGREEMENT)
 
     @property
     def name(self) -> str:
         """This site's name."""
-        way_out = "Unpack the tar that the federation's operator gave you again."
+        way_out = 'It holds one line, {"name": "NAME"}, with the name that this site has in the agreement.'
         return str(read_json(self.path / "site.json", {"name": str}, way_out=way_out)["name"])
 
     @property
@@ -204,15 +205,17 @@ class SiteFolder:
         new: Sequence[Bool] = (),
     ) -> HeldBack:
         """What is held back of these rows, seen in this way; looked for once while the site takes part."""
+        nominal = self.agreement().method.nominal
         asked = [sorted((some or {}).items()) for some in (ranges, views)]
         places = [np.flatnonzero(some).tolist() for some in new]
-        what = hashlib.sha256(json.dumps([min_cell, *asked, places]).encode()).hexdigest()
+        about = [rows_digest(rows), sorted(nominal), min_cell, *asked, places]
+        what = hashlib.sha256(json.dumps(about).encode()).hexdigest()
         file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():
             kept = read_json(file, {"what": str}, way_out=JOIN_AGAIN)
             if kept.pop("what") == what:
                 return HeldBack(**kept)
-        held = held_back(rows, self.agreement().method.nominal, min_cell, ranges, views, new)
+        held = held_back(rows, nominal, min_cell, ranges, views, new)
         write_json(file, {"what": what, **asdict(held)}, mode=keys.PRIVATE)
         return held
 
@@ -231,6 +234,18 @@ class SiteFolder:
                 archive.add(self.path, arcname=self.path.name, filter=_handed_over)
 
         write_atomically(tar, write, mode=keys.PRIVATE)
+
+
+@lru_cache(maxsize=1)
+def rows_digest(rows: Table) -> str:
+    """One table's own digest: what was found out about other rows must never be taken for what these need.
+
+    A process that answers has one table, and asks about it several times.
+    """
+    digest = hashlib.sha256(json.dumps([rows.names, rows.n_rows]).encode())
+    for batch in rows.batches(rows.names):
+        digest.update(np.ascontiguousarray(dense(batch), dtype=np.float64).tobytes())
+    return digest.hexdigest()
 
 
 def write_json(path: Path, content: Any, *, mode: int | None = None) -> None:

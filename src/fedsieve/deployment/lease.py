@@ -25,6 +25,21 @@ def joined(site: SiteFolder) -> Iterator[None]:
         yield
 
 
+def clear_rows(site: SiteFolder) -> None:
+    """Remove what an earlier `join` left, whose machine went down: none of it is about the rows of this one.
+
+    For whoever holds the folder.
+    """
+    try:
+        if site.prepared.exists() or site.prepared.is_symlink():
+            shutil.rmtree(site.prepared)
+    except OSError as error:
+        raise DataError(
+            f"{site.prepared}: was left by an earlier 'join', and cannot be removed: {error.strerror or error}. "
+            "Remove it by hand."
+        ) from None
+
+
 def new_lease(site: SiteFolder) -> str:
     """The token for the processes of this `join`; those of an earlier one have another."""
     token = secrets.token_hex(16)

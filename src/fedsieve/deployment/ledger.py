@@ -52,10 +52,19 @@ class Ledger:
 
     path: Path
 
-    def admit(self, run: str, agreement: str, policy: Policy, rows: Table | None, now: float | None = None) -> None:
+    def admit(
+        self,
+        run: str,
+        agreement: str,
+        policy: Policy,
+        rows: Table | None,
+        now: float | None = None,
+        consent: float | None = None,
+    ) -> None:
         """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little.
 
         One run is about one table: asked again for a run that is entered, it raises where the rows are others.
+        `consent` tells consents apart: a run that goes on under a later one counts as one of that.
         """
         now = time.time() if now is None else now
         make_private(self.path)
@@ -66,6 +75,8 @@ class Ledger:
             if entered is not None:
                 if entered.get("rows") != digest:
                     raise ProtocolError(OTHER_ROWS)
+                if entered.get("consent") != consent:
+                    self._write_runs([{**one, "consent": consent} if one is entered else one for one in runs])
                 return
             recent = sum(entry["time"] > now - DAY for entry in runs)
             if policy.max_runs_per_day and recent >= policy.max_runs_per_day:
@@ -83,11 +94,11 @@ class Ledger:
                 if reason:
                     raise ProtocolError(reason)
                 self._answered(rows).add(Counter(hashes))
-            entry = {"run": run, "time": now, "agreement": agreement, "rows": digest}
-            write_json(self.path / "runs.json", {"runs": [*runs, entry]}, mode=PRIVATE)
+            entry = {"run": run, "time": now, "agreement": agreement, "rows": digest, "consent": consent}
+            self._write_runs([*runs, entry])
 
     def runs(self) -> list[dict[str, Any]]:
-        """The runs that were answered, oldest first: `run`, `time`, `agreement`, and a digest of its `rows`."""
+        """The runs answered, oldest first: `run`, `time`, `agreement`, a digest of its `rows`, the last `consent`."""
         file = self.path / "runs.json"
         runs: list[dict[str, Any]] = _read(file, {"runs": list})["runs"] if file.is_file() else []
         for entry in runs:
@@ -95,9 +106,12 @@ class Ledger:
                 raise damaged(file)
         return runs
 
-    def runs_since(self, start: float) -> set[str]:
-        """The runs that were answered from then on."""
-        return {entry["run"] for entry in self.runs() if entry["time"] >= start}
+    def runs_under(self, consent: float | None) -> set[str]:
+        """The runs that were answered under a consent, whenever they began; not by the clock, which can be set back."""
+        return {entry["run"] for entry in self.runs() if entry.get("consent") == consent}
+
+    def _write_runs(self, runs: list[dict[str, Any]]) -> None:
+        write_json(self.path / "runs.json", {"runs": runs}, mode=PRIVATE)
 
     def why_too_alike(self, rows: Table, hashes: list[bytes], policy: Policy) -> str:
         """Why these rows are too like some answered for before; empty where they are the same, or differ enough."""

@@ -15,6 +15,9 @@ INNER = np.linspace(0.02, 0.98, 25)  # quantiles of labeled values that become e
 OUTER = np.array([0.125, 0.25])  # edges beyond them, in units of their span: so far one site can stretch a range
 TAIL = 0.005  # share of all values that a range may leave out at each end
 MAX_EDGES = 2048  # of one column: two for each of the codes that a nominal column may have
+MOST_EDGES = N_BINS + 1  # of a column of numbers; those of quantiles and points are fewer
+MOST_POINTS = 2  # of a column of numbers
+LEAST_WIDTH = 1 / 256  # of a bin that is no point, as a share of all bins of its column together
 
 
 def edges_between(low: float, high: float) -> Float:
@@ -50,7 +53,45 @@ def edges_of_values(values: Float) -> Float:
         low, high = distinct[0], distinct[-1]
         inner = np.linspace(low, high, len(INNER))
     span = high - low
-    return np.unique(np.concatenate([points, low - OUTER * span, inner, high + OUTER * span]))
+    return _not_too_near(np.unique(np.concatenate([low - OUTER * span, inner, high + OUTER * span])), points)
+
+
+def _not_too_near(edges: Float, points: Float) -> Float:
+    """Edges and points without edges that lie so near to the one before, or to a point, that a bin would be too narrow.
+
+    It moves no range by more than that width, but where nearly all values come to lie in one bin.
+    """
+    least = LEAST_WIDTH * (edges[-1] - edges[0])
+    kept = [edges[0]]
+    for edge in edges[1:]:
+        if edge - kept[-1] >= least and not np.any(np.abs(edge - points) < least):
+            kept.append(edge)
+    return np.unique(np.concatenate([points, kept]))
+
+
+def too_fine(edges: Float) -> str:
+    """What makes bins of numbers finer than those made here, in words; empty where nothing does.
+
+    >>> too_fine(edges_between(0.0, 1.0)), too_fine(edges_of_values(np.array([3.0, 8.0, 8.0])))
+    ('', '')
+    >>> too_fine(np.array([0.0, 1.0, 1.001, 2.0]))
+    'narrower than 1/256 of all its bins together'
+    """
+    if len(edges) > MOST_EDGES:
+        return f"with {len(edges)} edges, above {MOST_EDGES}"
+    narrow = np.flatnonzero(np.diff(edges) < LEAST_WIDTH * (edges[-1] - edges[0])) + 1
+    if len(narrow) > MOST_POINTS or not all(_is_point(edges, int(place)) for place in narrow):
+        return f"narrower than 1/{1 / LEAST_WIDTH:g} of all its bins together"
+    return ""
+
+
+def around_codes(edges: Float) -> bool:
+    """Whether all edges are those around whole numbers.
+
+    >>> around_codes(edges_of_codes(-1.0, 3.0)), around_codes(np.array([0.0, 0.5]))
+    (True, False)
+    """
+    return np.array_equal(edges, edges_of_points(np.floor(edges)))
 
 
 def edges_of_codes(low: float, high: float) -> Float:

@@ -18,6 +18,11 @@ from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages.columns import Bins, Columns, declare
 from fedsieve.tables import Table
 
+AT_WORST = (
+    "at worst, rows in which three or more columns combine as in hardly any other, and a good guess whether a known "
+    "row is there"
+)
+"""What second moments of a site can give away though all its rules are obeyed."""
 AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
 MAX_REASON = 1000  # characters of a client's own words that are passed on
 REQUESTS: dict[str, type["Request"]] = {}
@@ -228,6 +233,7 @@ class Terms:
 
     request: ClassVar[type[Request]]
     permission: ClassVar[str] = ""  # the rule of a site's policy that must allow it
+    sends_rows: ClassVar[bool] = False  # whether rows themselves are told, which `rows_may_leave` must allow
     lasting: ClassVar[bool] = False  # whether its pins hold for all runs under one agreement
 
     columns: Columns
@@ -262,7 +268,7 @@ class Terms:
         """Raise `ProtocolError` where the reply would tell what nobody agreed to."""
 
     def reveals(self) -> str:
-        """For the person who consents: what the reply tells about the site's rows."""
+        """For the person who consents: what the reply tells, and at worst gives away, though all rules are obeyed."""
         raise NotImplementedError
 
     def check_columns(self, columns: Columns) -> None:

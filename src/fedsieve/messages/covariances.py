@@ -13,6 +13,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
+    AT_WORST,
     SLACK,
     Addend,
     Known,
@@ -237,12 +238,12 @@ class CovariancesTerms(ScaledTerms):
             told = "correlations, and where values lie in the site's own ranges" if self.own_ranges else whole
             return (
                 f"the number of rows, means of {n} columns and {n * (n + 1) // 2} sums of products: {told}; exactly "
-                "how many rows have each label, and each two labels together"
+                f"how many rows have each label, and each two labels together; {AT_WORST}"
             )
         codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
         return (
             f"the number of rows, means of {'up to ' * (n > n_compared)}{n_compared} columns{codes} and sums of "
-            "products of each two: averages, spreads and correlations"
+            f"products of each two: averages, spreads and correlations; {AT_WORST}"
         )
 
 

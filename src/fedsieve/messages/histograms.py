@@ -1,14 +1,14 @@
 """Histograms: how many values of each column lie in each of some bins, from which robust ranges follow."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from fedsieve.arrays import Int
+from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
-from fedsieve.measures.binning import bin_counts
+from fedsieve.measures.binning import MOST_EDGES, around_codes, bin_counts, edges_between, too_fine
 from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
 from fedsieve.tables import Table, checked_batches, dense, is_sparse
@@ -79,23 +79,43 @@ class AskHistograms(Request):
 
 @dataclass(frozen=True, eq=False)
 class HistogramsTerms(Terms):
-    """All columns at once, in bins that stay the same under one agreement."""
+    """All columns at once, in bins no finer than an honest server's, that stay the same under one agreement."""
 
     request: ClassVar = AskHistograms
     lasting: ClassVar = True
 
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # agreed ones, by column
+
     def check(self, request: AskHistograms) -> None:
-        """All agreed columns."""
+        """All agreed columns, in bins that tell no single values."""
         super().check(request)
         if request.columns.features != self.columns.features:
             raise ProtocolError("was asked for other features than agreed, or in another order.")
         request.bins.check(len(request.columns.features))
+        coded = set(self.columns.nominal)
+        for name, edges in zip(self.columns.features, request.bins.by_column(), strict=True):
+            if name in coded and around_codes(edges):
+                continue
+            if name in self.bounds and name not in coded:
+                self._check_between(name, edges)
+            elif reason := too_fine(edges):
+                raise ProtocolError(
+                    f"was sent bins for {name!r} {reason}, which no honest server makes: their counts would tell "
+                    "single values. Delete the server's bins of this agreement, if an earlier version made them."
+                )
+
+    def _check_between(self, name: str, edges: Float) -> None:
+        agreed = edges_between(*self.bounds[name])
+        if len(edges) != len(agreed) or not np.allclose(edges, agreed, rtol=1e-12, atol=1e-9 * (agreed[1] - agreed[0])):
+            raise ProtocolError(f"was sent other bins for {name!r} than those between its agreed bounds (bounds).")
 
     def reveals(self) -> str:
         """Counts."""
+        codes = ", or one for each code of a nominal one" if self.columns.nominal else ""
         return (
-            f"how many values of each of {len(self.columns.features)} columns lie in each of about 30 bins: how values "
-            "are spread, and that an outlying one is there, though not which; nothing of how columns go together"
+            f"how many values of each of {len(self.columns.features)} columns lie in each of at most {MOST_EDGES + 1} "
+            f"bins{codes}: how values are spread; at worst, how many rows have a value that the server guessed; "
+            "nothing of how columns go together"
         )
 
 

@@ -11,6 +11,7 @@ from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.entropies import BinCounts, unit_bins
 from fedsieve.messages.base import (
+    AT_WORST,
     SLACK,
     Known,
     Reply,
@@ -153,6 +154,6 @@ class InformationTerms(ScaledTerms):
         return (
             f"the number of rows; what each of {len(self.columns.features)} features tells of each of "
             f"{len(self.labels)} labels, and how far any two features are apart, in {self.n_bins} bins whose edges "
-            "follow from the federation's ranges: a server that names other ranges learns how many values lie beyond "
-            "an edge of its choice"
+            "follow from the federation's ranges: of 0/1 columns and labels how many rows have each two; a server that "
+            f"lies about ranges learns how many values lie beyond an edge of its choice; {AT_WORST}"
         )

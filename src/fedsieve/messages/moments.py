@@ -198,7 +198,8 @@ class MomentsTerms(ScaledTerms):
 
     def reveals(self) -> str:
         """Three numbers per column."""
-        return f"count, mean and spread of {len(self.columns.features)} scaled columns, and the number of rows"
+        n = len(self.columns.features)
+        return f"the number of rows, count, mean and spread of {n} columns; nothing of how columns go together"
 
 
 def moments_of(X: Float, n_clipped: int, features: tuple[str, ...]) -> Moments:

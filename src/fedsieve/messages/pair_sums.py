@@ -8,6 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.messages.base import (
+    AT_WORST,
     SLACK,
     Addend,
     Known,
@@ -126,7 +127,10 @@ class PairSumsTerms(RelationTerms):
     def reveals(self) -> str:
         """How features resemble each other."""
         n = len(self.columns.features)
-        return f"{n * (n + 1) // 2} sums over pairs of rows: how alike features relate the rows"
+        return (
+            f"{n * (n + 1) // 2} sums over pairs of rows: how alike features relate the rows, of 0/1 columns all "
+            f"correlations; {AT_WORST}"
+        )
 
 
 def _least_own_sum(n_rows: int, relation: Relation) -> Float:

@@ -9,7 +9,17 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
-from fedsieve.messages.base import Known, Reply, Request, SiteView, Terms, check_all_columns, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    AT_WORST,
+    Known,
+    Reply,
+    Request,
+    SiteView,
+    Terms,
+    check_all_columns,
+    rows_rule,
+    shape_rule,
+)
 from fedsieve.messages.columns import LOCAL, Columns, Scaling, check_labels_present
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.tables import Table
@@ -101,7 +111,8 @@ class PartialCorrelationsTerms(Terms):
         """In the end, all correlations."""
         return (
             "the number of rows, and one number for each test the server asks for, in several rounds: how two columns "
-            "are related given others; in the end up to all correlations of all columns, but no averages or spreads"
+            "are related given others; in the end up to all correlations of all columns, but no averages or spreads; "
+            f"{AT_WORST}"
         )
 
 

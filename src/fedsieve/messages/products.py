@@ -10,7 +10,18 @@ from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
-from fedsieve.messages.base import SLACK, Addend, Known, Memory, Reply, SiteView, finite_rule, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    AT_WORST,
+    SLACK,
+    Addend,
+    Known,
+    Memory,
+    Reply,
+    SiteView,
+    finite_rule,
+    rows_rule,
+    shape_rule,
+)
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.tables import Table
 
@@ -159,5 +170,6 @@ class ProductsTerms(RelationTerms):
         """Little in a round, and more in many."""
         return (
             f"{len(self.columns.features)} weighted sums of distances in each of at most {self.max_rounds} rounds; all "
-            "rounds together at most how alike any two features relate the rows"
+            "rounds together at most how alike any two features relate the rows, of 0/1 columns all correlations; "
+            f"{AT_WORST}"
         )

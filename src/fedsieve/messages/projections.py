@@ -211,5 +211,6 @@ class ProjectionsTerms(ScaledTerms):
         codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
         return (
             f"{wide}means and spreads of {len(self.columns.features)} columns{codes}, and how each varies with the "
-            "labels that the server's model predicts"
+            "labels that the server's model predicts; at worst, as with as many columns of the server's choice as "
+            "there are labels"
         )

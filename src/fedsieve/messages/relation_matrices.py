@@ -81,7 +81,7 @@ class RelationsTerms(RelationTerms):
 
     def reveals(self) -> str:
         """As good as the rows themselves."""
-        return "one matrix per feature: every value of every row up to shift and mirror"
+        return "one matrix per feature: every value of every row up to shift and mirror, as good as the rows"
 
 
 def why_of_no_column(matrix: Float, reach: float, nominal: bool, *, may_miss: bool) -> str | None:

@@ -34,7 +34,7 @@ def ranges_terms(method: Method) -> tuple[Terms, ...]:
     cells = (CellsTerms(method.columns, *scaling_agreed_on(method), labels=labels),) if method.secure else ()
     if method.ranges == FEDERATED:
         return (*cells, RangesTerms(method.columns))
-    return (*cells, HistogramsTerms(method.columns)) if method.ranges == ROBUST else cells
+    return (*cells, HistogramsTerms(method.columns, method.bounds)) if method.ranges == ROBUST else cells
 
 
 def scaling_agreed_on(method: Method) -> tuple[str, Scaling | None]:

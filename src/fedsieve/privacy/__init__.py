@@ -9,6 +9,7 @@ from fedsieve.privacy.policy import (
     Policy,
     SiteRules,
     preset,
+    rows_leave,
     what_leaves,
     why_forbidden,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "held_back",
     "held_back_in_total",
     "preset",
+    "rows_leave",
     "what_leaves",
     "why_forbidden",
     "with_views",

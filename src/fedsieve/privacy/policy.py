@@ -44,7 +44,7 @@ class Policy:
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
     methods: tuple[str, ...] = ()  # that may be run; empty: all
     columns_never_used: tuple[str, ...] = ()
-    rows_may_leave: bool = False
+    rows_may_leave: bool = False  # for messages that send rows; none of today's does
     keeps_story: bool = True  # whether a run's requests must make one story: order, number, columns, ranges, cohort
     hides_defects: bool = True  # whether an unforeseen error is told by its kind alone, since its text could hold data
 
@@ -195,13 +195,19 @@ def why_forbidden(method: Method, policy: Policy) -> str:
     for terms in method.terms():
         if policy.keeps_story and terms.why_unchecked:
             return terms.why_unchecked
-        if terms.permission and not getattr(policy, terms.permission):
-            return (
-                f"the agreement's {method.name} sends {terms.reveals()}; its policy does not allow that "
-                f"({terms.permission} = false). Agree on another form of the method, or set {terms.permission} = true "
-                "in policy.toml ('join --init-policy' writes one that says what that gives up)."
-            )
+        for rule in (terms.permission, "rows_may_leave" if terms.sends_rows else ""):
+            if rule and not getattr(policy, rule):
+                return (
+                    f"the agreement's {method.name} sends {terms.reveals()}; its policy does not allow that "
+                    f"({rule} = false). Agree on another form of the method, or set {rule} = true "
+                    "in policy.toml ('join --init-policy' writes one that says what that gives up)."
+                )
     return ""
+
+
+def rows_leave(method: Method) -> bool:
+    """Whether some message sends rows themselves."""
+    return any(terms.sends_rows for terms in method.terms())
 
 
 def what_leaves(method: Method) -> list[tuple[str, str]]:

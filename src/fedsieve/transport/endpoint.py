@@ -157,8 +157,10 @@ class Endpoint:
         if not isinstance(request, Request):
             raise CodecError(f"was sent {type(request).__name__}, no request.")
         rules = self._rules()
-        if rules.policy.keeps_story and self._state.story(letter.run).ended:
-            raise ProtocolError("was told a false total in this run, and answers no more in it. Start a new run.")
+        if rules.policy.keeps_story:
+            self._state.check_consent(letter.run)  # also for what was answered before, and for each step of a sum
+            if self._state.story(letter.run).ended:
+                raise ProtocolError("was told a false total in this run, and answers no more in it. Start a new run.")
         try:
             return self._step(letter, request, rules) if rules.method.secure else self._plain(letter, request, rules)
         except FalseTotalError:

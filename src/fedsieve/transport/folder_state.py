@@ -96,6 +96,10 @@ class FolderState:
         """In the ledger."""
         self._ledger.keep_cohort(run, sites, self._folder.rows())
 
+    def check_consent(self, run: str) -> None:
+        """By the record of consent, and the runs that the ledger counts under it."""
+        self._consent(run)
+
     def admit(self, run: str) -> None:
         """Entered in the ledger, with the rows as they are in the site's own file, once consent is seen to cover it.
 
@@ -103,12 +107,19 @@ class FolderState:
         """
         private = self._folder.agreement().method.private
         rows = self._folder.rows() if self._has_rows and not private else None
-        if self._has_rows:
-            consent = ConsentRecord(self._folder.path)
-            reason = consent.allowed_now(run, self._ledger.runs_since(consent.since()))
-            if reason:
-                raise ProtocolError(reason)
-        self._ledger.admit(run, self._folder.agreement().fingerprint, self._policy(), rows)
+        agreement, consent = self._folder.agreement().fingerprint, self._consent(run)
+        self._ledger.admit(run, agreement, self._policy(), rows, consent=consent)
+
+    def _consent(self, run: str) -> float | None:
+        """The consent that covers a run; raises where there is none. An edge server has no rows to consent for."""
+        if not self._has_rows:
+            return None
+        record = ConsentRecord(self._folder.path)
+        since = record.since()
+        reason = record.allowed_now(run, self._ledger.runs_under(since))
+        if reason:
+            raise ProtocolError(reason)
+        return since
 
     def spend(self, run: str, digest: str, multiplier: float) -> None:
         """Entered in the ledger of all runs and agreements."""

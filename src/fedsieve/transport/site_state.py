@@ -52,6 +52,9 @@ class SiteState(Protocol):
     def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """Remember that a total over these sites is told."""
 
+    def check_consent(self, run: str) -> None:
+        """Raise `ProtocolError` where nobody consents that this run is answered, or no longer."""
+
     def admit(self, run: str) -> None:
         """Count a run once; raises `ProtocolError` where it is one too many, or rows or consent forbid to go on."""
 
@@ -119,6 +122,9 @@ class TransientState:
 
     def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """Nor this one after it."""
+
+    def check_consent(self, run: str) -> None:
+        """In a process nobody is asked."""
 
     def admit(self, run: str) -> None:
         """A process counts no runs."""

@@ -10,7 +10,7 @@ from federation.consortium import running
 from federation.processes import wait_until
 from federation.tables import assert_same
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT, IDENTITY, ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import environment, free_port
 
@@ -147,6 +147,8 @@ def test_after_a_renewal_the_old_key_is_refused_and_the_new_one_works(consortium
     assert refused.wait(90) == 2
     assert "the server does not let siteB in: its key is not registered there, or no longer." in refused.message
     assert "siteB" not in online(consortium)
+    for file in IDENTITY:  # no tar takes the place of a key that is there
+        (consortium.site("siteB") / file).unlink()
     consortium.unpack("siteB")
     consortium.join("siteB")
     wait_until(lambda: "siteB" in online(consortium), 30, "the new key's site")

@@ -19,6 +19,8 @@ class FederationCommands(CommandFiles):
         "site": "Approve a site's own key, add, renew or remove a site. Every change is a new agreement: "
         "all must consent again.",
         "pack": "Pack the present federation.toml for all sites that have a key; keys stay.",
+        "unpack": "Take the operator's files out of a tar into this site's folder; its key, rules and records stay as "
+        "they are.",
         "diff": "Show what changed between two agreements; exit code 0 where they are the same, 1 where they differ.",
         "certificate": "Give the server a new certificate of the same authority, before the old one expires.",
         "serve": "Start the server and wait for sites; Ctrl-C ends it.",

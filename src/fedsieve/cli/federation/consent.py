@@ -16,7 +16,7 @@ from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import FILE, RULES, check_agreement, policy_digest, read_policy, write_policy
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.errors import DataError, FedSieveError, ProtocolError
-from fedsieve.privacy import SITE, Policy, what_leaves
+from fedsieve.privacy import SITE, Policy, rows_leave, what_leaves
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def ask_for_consent(
         warn(f"these rules are not those of this site's last consent ({before[0]}). Who changed them?")
     if agreement.method.private:
         say(SpentNoise(site.ledger).words(policy))
-    say(f"To: {agreement.address}, federation {agreement.name!r}. Rows themselves never leave.")
+    rows = "Rows themselves leave too" if rows_leave(agreement.method) else "Rows themselves never leave"
+    say(f"To: {agreement.address}, federation {agreement.name!r}. {rows}.")
     consent = Consent(agreement, policy, data, n_rows, by, limits, asked=not yes)
     if limits.words:
         say(f"This consent is {limits.words}.")
@@ -116,7 +117,7 @@ def ask_for_consent(
 def _leaving(site: SiteFolder, agreement: Agreement, data: Path, n_rows: int) -> Table:
     table = Table(title=f"What leaves {site.name} ({n_rows} rows of {data})", title_justify="left")
     table.add_column("message", no_wrap=True)
-    table.add_column("what it reveals", overflow="fold")
+    table.add_column("what it tells, and can give away", overflow="fold")
     for kind, meaning in what_leaves(agreement.method):
         table.add_row(kind, meaning)
     return table

@@ -19,7 +19,7 @@ def diff(
 ) -> None:
     """Show what changed between two agreements; exit code 0 where they are the same, 1 where they differ.
 
-    [bold]Example[/bold]: fedsieve federation diff siteA/ new/siteA/
+    [bold]Example[/bold]: fedsieve federation diff siteA/ new/
     """
     before, after = _agreement(old), _agreement(new)
     lines = differences(before, after)

@@ -20,7 +20,7 @@ from fedsieve.cli.tables import read_rows
 from fedsieve.deployment.agreement import Agreement, check_address
 from fedsieve.deployment.consent import Limits
 from fedsieve.deployment.folders import SiteFolder
-from fedsieve.deployment.lease import joined
+from fedsieve.deployment.lease import clear_rows, joined
 from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError, ProtocolError
@@ -78,6 +78,7 @@ def join(
     log = choose_log(folder, log_file, log_level)
     consent = ask_for_consent(site, agreement, policy, data, len(X), by=by, limits=limits, yes=yes)
     with joined(site), until_interrupted():
+        clear_rows(site)
         try:
             with consent.recorded(folder):
                 _take_part(site, agreement, X, Y, log)

@@ -25,5 +25,5 @@ def request(
     say(f"Made {output} for {name}. Its private key is readable by you only, and never leaves this folder.")
     say(f"  the key's fingerprint: {fingerprint(made.key)}")
     say(f"  send to the operator: {file}")
-    say("The operator calls to compare the fingerprint, then sends a tar without secrets. Unpack it over the folder:")
-    say(f"  tar xf {name}.tar --strip-components=1 -C {output}")
+    say("The operator calls to compare the fingerprint, then sends a tar without secrets. Take it into the folder:")
+    say(f"  fedsieve federation unpack {name}.tar {output}")
