@@ -61,8 +61,9 @@ def federated_selection(
             names = tuple(name for name in names if name not in bad.reasons)
             rounds, attempt = cohort.round, attempt + 1
             if len(names) < method.min_clients:
+                clients = "client" if len(names) == 1 else "clients"
                 raise ProtocolError(
-                    f"{method.name}: {len(names)} client left, at least {method.min_clients} needed. Dropped: "
+                    f"{method.name}: {len(names)} {clients} left, at least {method.min_clients} needed. Dropped: "
                     + " ".join(f"{name!r}: {reason}" for name, reason in dropped.items())
                 ) from bad
 

@@ -45,7 +45,8 @@ def tell_what_is_held_back(site: SiteFolder) -> None:
     new = Ledger(site.ledger).changes(rows).new if policy.min_difference_rows > 1 else ()
     held = site.held_back(rows, policy.min_cell, new=new)
     if held.reasons:
-        warn(f"{len(held.reasons)} columns are held back (min_cell in policy.toml); the server is not told which:")
+        held_back = "1 column is" if len(held.reasons) == 1 else f"{len(held.reasons)} columns are"
+        warn(f"{held_back} held back (min_cell in policy.toml); the server is not told which:")
     for name, reason in list(held.reasons.items())[:MOST_SHOWN]:
         say(f"  {name}: {reason}")
     if len(held.reasons) > MOST_SHOWN:
