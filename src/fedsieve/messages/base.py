@@ -216,6 +216,11 @@ class Terms:
         """Whether a run can do without it."""
         return False
 
+    @property
+    def n_compared(self) -> int:
+        """How many columns every run tells of together; 0 where none, or where that is known only on the way."""
+        return 0
+
     def check(self, request: Any) -> None:
         """Raise `ProtocolError` where the request asks for more, or for something else."""
         self.check_columns(request.columns)

@@ -204,6 +204,12 @@ class CovariancesTerms(ScaledTerms):
     max_columns: int = 0
     labels: tuple[str, ...] = ()
 
+    @property
+    def n_compared(self) -> int:
+        """All, unless so many are agreed on that some are screened out; each code of a nominal one counts besides."""
+        n_columns = len(self.columns.features)
+        return n_columns + len(self.labels) if n_columns <= self.max_columns else 0
+
     def check(self, request: AskCovariances) -> None:
         """Also how many columns there are, the labels, and whose ranges scale the columns."""
         super().check(request)

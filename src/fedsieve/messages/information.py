@@ -134,6 +134,11 @@ class InformationTerms(ScaledTerms):
     labels: tuple[str, ...] = ()
     n_bins: int = 0
 
+    @property
+    def n_compared(self) -> int:
+        """All columns and labels."""
+        return len(self.columns.features) + len(self.labels)
+
     def check(self, request: AskInformation) -> None:
         """Also the labels, the bins, and whose ranges scale the columns."""
         super().check(request)

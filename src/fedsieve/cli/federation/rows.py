@@ -1,5 +1,7 @@
 """Which of a site's rows are answered for, and which columns are held back: told to the site, and to nobody else."""
 
+from pathlib import Path
+
 from fedsieve.arrays import Float
 from fedsieve.cli.console import say, warn
 from fedsieve.deployment.agreement import Agreement
@@ -28,12 +30,38 @@ def rows_to_answer_for(
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")
     changed = ledger.changes(table).least if policy.min_difference_rows > 1 else 0
+    n_compared, needed = rows_needed(agreement, policy)
+    # In secure sums of few rows fewer columns are compared; a table alone of so many rows is enough for all.
+    if 0 < changed < needed and not (agreement.method.secure and len(X) < needed):
+        # A run would begin, and these rows would count as answered for: --as-of would go back to them.
+        raise ProtocolError(
+            f"{site.name}: its rows differ from those it answered for before in {changed}; every run compares "
+            f"{n_compared} columns, which need {needed} or none (rows_per_column = {policy.rows_per_column}): two "
+            f"answers could give these rows away by subtraction. {AS_OF}."
+        )
     if 0 < changed < policy.rows_per_column * len(table.names):
         warn(
             f"these rows differ from some answered for before in {changed}; a request that compares more than "
             f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {AS_OF}."
         )
     return X, Y
+
+
+def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, n_rows: int) -> None:
+    """Say before consent what would be refused in every run; in secure sums the rows of all sites count."""
+    n_compared, needed = rows_needed(agreement, policy)
+    if n_rows < needed and not agreement.method.secure:
+        warn(
+            f"{data}: has {n_rows} rows; every run compares {n_compared} columns, which need {needed} rows at one site "
+            f"(rows_per_column = {policy.rows_per_column}), and will go on without this one. Wait for more rows, or "
+            "agree on fewer columns or on secure sums."
+        )
+
+
+def rows_needed(agreement: Agreement, policy: Policy) -> tuple[int, int]:
+    """How many columns every run compares, as far as that is known, and how many rows that takes at one site."""
+    n_compared = max((terms.n_compared for terms in agreement.method.terms()), default=0)
+    return n_compared, policy.rows_per_column * n_compared
 
 
 def tell_what_is_held_back(site: SiteFolder) -> None:
