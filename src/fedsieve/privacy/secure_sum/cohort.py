@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bytes, Float
-from fedsieve.errors import ProtocolError, listed
+from fedsieve.errors import ProtocolError, listed, why_each
 from fedsieve.messages import Known, Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import (
@@ -241,7 +241,7 @@ class SecureCohort:
         if n_left < self._needed:
             raise ProtocolError(
                 f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
-                f"{self._needed}. Lost: " + " ".join(f"{name!r}: {reason}" for name, reason in self.dropped.items())
+                f"{self._needed}. Lost: {why_each(self.dropped)}"
             )
 
 
