@@ -16,7 +16,8 @@ from benchmarks.privacy.attacks.lone_values import lone_rows
 from benchmarks.privacy.score import share_of_rows
 from numpy.testing import assert_allclose
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.cli.federation.rows import rows_needed
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.membership import create
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Scaling
@@ -165,6 +166,27 @@ def test_a_run_that_would_be_refused_in_the_middle_does_not_begin_so_that_as_of_
     after = site.join(with_more(10), as_of=True)
     assert np.array_equal(before.upper, after.upper)
     assert site.join(ROWS).n_rows == 80
+
+
+def test_as_of_says_where_the_last_rows_cannot_be_answered_for_either(site):
+    """They were answered for while the site had no such rule."""
+    write_rules(site.folder.path)
+    site.join(ROWS)
+    site.join(with_more(10))
+    (site.folder.path / "policy.toml").unlink()
+    with pytest.raises(
+        ProtocolError, match=r"before in 10; every run compares 6.* Wait until more rows have changed\.$"
+    ):
+        site.join(with_more(10), as_of=True)
+    assert len(site.answers) == 2
+
+
+def test_each_code_of_a_nominal_column_counts_as_one_that_is_compared():
+    text = agreement_text("fed", ADDRESS, SITES, list(FEATURES), ["y"], method="Sieve", nominal=["a"], ranges="robust")
+    X = ROWS.to_numpy(copy=True)
+    X[:, 0] = np.arange(len(X)) % 4
+    X[:2, 0] = 9  # a code that two rows have is not told
+    assert rows_needed(parse_agreement(text), SITE, X) == (6 + 3, 27)
 
 
 def test_too_few_rows_for_the_columns_are_told_before_consent(site, capsys):

@@ -57,3 +57,10 @@ def test_join_on_what_is_no_site_s_folder_says_what_it_is(fedsieve, tables, part
     assert "holds an agreement, but no key of a site. Unpack the tar over the folder that" in said
     assert "Make one" not in said
     assert "is no site's folder. Make one: fedsieve federation request" in joined(tables["none"])
+
+
+def test_a_cohort_of_a_federation_without_secure_sums_needs_no_approval(fedsieve, parties):
+    result = fedsieve("federation", "approve-cohort", parties[1], "--sites", "siteA,siteB", "--yes")
+    assert result.code == 2
+    assert "its agreement has no secure sums, so that no cohort needs approval" in result.message
+    assert not (parties[1] / "ledger").exists()

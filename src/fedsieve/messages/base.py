@@ -216,9 +216,11 @@ class Terms:
         """Whether a run can do without it."""
         return False
 
-    @property
-    def n_compared(self) -> int:
-        """How many columns every run tells of together; 0 where none, or where that is known only on the way."""
+    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
+        """How many columns every run tells of together; 0 where none, or where that is known only on the way.
+
+        `n_codes` are those that nominal columns have besides one each.
+        """
         return 0
 
     def check(self, request: Any) -> None:

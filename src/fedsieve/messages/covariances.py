@@ -204,10 +204,9 @@ class CovariancesTerms(ScaledTerms):
     max_columns: int = 0
     labels: tuple[str, ...] = ()
 
-    @property
-    def n_compared(self) -> int:
-        """All, unless so many are agreed on that some are screened out; each code of a nominal one counts besides."""
-        n_columns = len(self.columns.features)
+    def n_compared(self, n_codes: int) -> int:
+        """All, with a column for each code, unless they are so many that some are screened out."""
+        n_columns = len(self.columns.features) + n_codes
         return n_columns + len(self.labels) if n_columns <= self.max_columns else 0
 
     def check(self, request: AskCovariances) -> None:

@@ -134,9 +134,8 @@ class InformationTerms(ScaledTerms):
     labels: tuple[str, ...] = ()
     n_bins: int = 0
 
-    @property
-    def n_compared(self) -> int:
-        """All columns and labels."""
+    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
+        """All columns and labels; a code is a bin."""
         return len(self.columns.features) + len(self.labels)
 
     def check(self, request: AskInformation) -> None:

@@ -72,7 +72,7 @@ def join(
         raise ParameterError("join needs this site's rows: --data FILE.")
     X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement), as_of=as_of)
     check_rows(X, agreement, policy, data)
-    warn_of_few_rows(agreement, policy, data, len(X))
+    warn_of_few_rows(agreement, policy, data, X)
     if dry_run:
         show_what_would_leave(site, agreement, policy, X, Y, output or folder / "dry-run")
         return
