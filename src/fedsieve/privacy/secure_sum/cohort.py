@@ -85,8 +85,9 @@ class SecureCohort:
         A column of which the total would tell of fewer than `min_cell` rows is constant, at the sites and here.
         """
         self._set_up = yield from self._keys_and_shares()
-        labels = method.columns_read[len(method.features) :]
-        self._cells = yield from self._sum(AskCells(method.columns, labels, method.declared_scaling))
+        first = first_request(method)
+        labels = first.labels
+        self._cells = yield from self._sum(first)
         few, n = self._cells.too_few(method.min_cell), len(method.features)
         left_out = tuple(name for name, out in zip(method.columns_read, few, strict=True) if out)
         rows = replace(
@@ -243,6 +244,11 @@ class SecureCohort:
                 f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
                 f"{self._needed}. Lost: {why_each(self.dropped)}"
             )
+
+
+def first_request(method: Method) -> AskCells:
+    """What the first sum of every run is of."""
+    return AskCells(method.columns, method.columns_read[len(method.features) :], method.declared_scaling)
 
 
 def _constant(values: Float, columns: np.ndarray) -> Float:
