@@ -4,7 +4,7 @@ An error names its owner, the rule, the value it got and the way out. All of the
 so that a caller (the command line, a runtime) can tell a message for the user from a defect of ours.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class FedSieveError(Exception):
@@ -80,6 +80,18 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """
     first = ", ".join(shown(str(name)) for name in names[:most])
     return first if len(names) <= most else f"{first} and {len(names) - most} more"
+
+
+def why_each(reasons: Mapping[str, str]) -> str:
+    """Who was left out, and why; a reason that several share is said once.
+
+    >>> why_each({"siteA": "no heartbeat.", "siteB": "refused.", "siteC": "refused."})
+    "'siteA': no heartbeat. 'siteB', 'siteC': refused."
+    """
+    of: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        of.setdefault(reason, []).append(name)
+    return " ".join(f"{listed(names)}: {reason}" for reason, names in of.items())
 
 
 def shown(value: object, most: int = 100) -> str:

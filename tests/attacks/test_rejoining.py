@@ -5,6 +5,7 @@ handed to the site's own endpoint.
 """
 
 import shutil
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -16,7 +17,8 @@ from benchmarks.privacy.attacks.lone_values import lone_rows
 from benchmarks.privacy.score import share_of_rows
 from numpy.testing import assert_allclose
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.cli.federation.rows import rows_needed
+from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.membership import create
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Scaling
@@ -135,14 +137,68 @@ def test_many_rows_more_in_between_do_not_help(site):
 def test_five_rows_more_twice_are_refused_where_second_moments_would_give_them(site, capsys):
     """Subtraction makes an answer about the new rows, which must be as many as any table's; `join` says so before."""
     site.join(ROWS)
-    for n_rows, n_columns in ((5, 1), (10, 3)):
-        too_few = rf"before in {n_rows}; covariances of 6 columns need 18 or none \(rows_per_column = 3\).*--as-of"
-        with pytest.raises(ProtocolError, match=too_few):
+    for n_rows in (5, 10):
+        too_few = rf"before in {n_rows}; every run compares 6 columns, which need 18 or none \(rows_per_column = 3\)"
+        with pytest.raises(ProtocolError, match=rf"{too_few}.*--as-of answers for the earlier"):
             site.join(with_more(n_rows))
-        warned = " ".join(capsys.readouterr().err.split())
-        assert f"a request that compares more than {n_columns} columns will be refused" in warned
+        assert len(site.answers) == 1
     assert site.join(with_more(20)).n_rows == 100
     assert "will be refused" not in capsys.readouterr().err
+
+
+def test_the_endpoint_itself_refuses_second_moments_of_a_few_changed_rows(site, monkeypatch):
+    site.join(ROWS)
+
+    def exchange_the_rows(folder, agreement, X, Y, _log):
+        folder.write_rows(agreement.method.features, np.vstack([X, MORE[:10]]), Y)
+        site.ask()
+
+    monkeypatch.setattr(site.command, "_take_part", exchange_the_rows)
+    too_few = r"before in 10; covariances of 6 columns need 18 or none \(rows_per_column = 3\).*--as-of"
+    with pytest.raises(ProtocolError, match=too_few):
+        site.join(ROWS)
+
+
+def test_a_run_that_would_be_refused_in_the_middle_does_not_begin_so_that_as_of_finds_the_earlier_rows(site):
+    """Its first round would make the new rows the last that were answered for, and leave no way back."""
+    before = site.join(ROWS)
+    with pytest.raises(ProtocolError, match="every run compares 6 columns"):
+        site.join(with_more(10))
+    after = site.join(with_more(10), as_of=True)
+    assert np.array_equal(before.upper, after.upper)
+    assert site.join(ROWS).n_rows == 80
+
+
+def test_as_of_says_where_the_last_rows_cannot_be_answered_for_either(site):
+    """They were answered for while the site had no such rule."""
+    write_rules(site.folder.path)
+    site.join(ROWS)
+    site.join(with_more(10))
+    (site.folder.path / "policy.toml").unlink()
+    with pytest.raises(
+        ProtocolError, match=r"before in 10; every run compares 6.* Wait until more rows have changed\.$"
+    ):
+        site.join(with_more(10), as_of=True)
+    assert len(site.answers) == 2
+
+
+def test_each_code_of_a_nominal_column_counts_as_one_that_is_compared():
+    text = agreement_text("fed", ADDRESS, SITES, list(FEATURES), ["y"], method="Sieve", nominal=["a"], ranges="robust")
+    X = ROWS.to_numpy(copy=True)
+    X[:, 0] = np.arange(len(X)) % 4
+    X[:2, 0] = 9  # a code that two rows have is not told
+    assert rows_needed(parse_agreement(text), SITE, X) == (6 + 3, 27)
+
+
+def test_too_few_rows_for_the_columns_are_told_before_consent(site, capsys):
+    write_rules(site.folder.path, replace(SITE, rows_per_column=20))
+    with pytest.raises(ProtocolError, match="covariances of 6 columns need 120 at one site"):
+        site.join(ROWS)
+    warned = " ".join(capsys.readouterr().err.split())
+    assert (
+        "rows.csv: has 80 rows; every run compares 6 columns, which need 120 rows at one site (rows_per_col" in warned
+    )
+    assert "Wait for more rows, or agree on fewer columns or on secure sums." in warned
 
 
 def words(n_rows, lone=None):

@@ -235,3 +235,36 @@ def test_join_refuses_an_authority_that_was_put_in_the_place_of_the_operator_s(f
     result = federation("join", tables["siteA"], "--data", tables["siteA.csv"])
     assert result.code == 2
     assert "ca.crt is not the one that the operator vouches for" in result.message
+
+
+def test_a_key_that_was_approved_before_is_no_new_agreement(federation, fed, request_of):
+    file = request_of("siteA")
+    assert "The agreement is a new one now" in federation("site", fed.path, "--approve", file, "--yes").out
+    before = (fed.path / AGREEMENT).read_bytes()
+    again = federation("site", fed.path, "--approve", file, "--yes")
+    assert again.code == 0
+    assert f"The agreement is what it was, {fed.agreement().fingerprint:.12}" in again.out
+    assert "new one" not in again.out
+    assert (fed.path / AGREEMENT).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("code", "I10", "server.csv: column 'code' holds string, first in row 1, no numbers. Encode it in numbers"),
+        ("label_a", 2, "server.csv: label 'label_a' must be 0 or 1; got 2"),
+    ],
+)
+def test_init_refuses_a_schema_that_serve_could_not_read(fedsieve, tables, column, values, said):
+    """Sites would have made their keys and consented before the server refuses its own table."""
+    tables.save("server.csv", tables.server.assign(**{column: values}))
+    result = fedsieve("federation", "init", "--out", tables["fed"], *of_two_sites(tables))
+    assert result.code == 2
+    assert said in result.message
+    assert not tables["fed"].exists()
+
+
+def test_join_names_the_way_out_of_too_few_rows(federation, tables, site):
+    tables.save("siteA.csv", tables.clients["siteA"][:9])
+    said = joined(federation, tables, site).message
+    assert "siteA.csv: has 9 rows; the agreement asks for at least 10 (min_rows). Wait for more, or agree on" in said

@@ -97,6 +97,9 @@ def test_a_noted_hash_is_looked_for(fedsieve, site):
     noted = json.loads(fedsieve("federation", "log", site, "--verify", "--json").out.splitlines()[0])["last"]
     assert fedsieve("federation", "log", site, "--verify", "--noted", noted).code == 0
     assert fedsieve("federation", "log", site, "--verify", "--noted", "0" * 64).code == 1
+    slip = fedsieve("federation", "log", site, "--verify", "--noted", noted[:12])
+    assert slip.code == 2, "a slip of the pen is no broken record"
+    assert "--noted must be a whole hash as --verify shows it, 64 digits" in slip.message
     assert fedsieve("federation", "log", site, "--noted", noted).message.startswith("--noted is compared by --verify")
 
 

@@ -68,3 +68,16 @@ def test_a_site_approves_a_cohort_and_sees_what_that_tells(fedsieve, made, tmp_p
     for sites in ("s2,s3,s4", "s1,s2,stranger", "s1,s2,s2"):
         refused = fedsieve("federation", "approve-cohort", folder, "--sites", sites, "--yes")
         assert "--sites must name members of the agreement, each once and 's1' too" in " ".join(refused.err.split())
+
+
+def test_a_dry_run_shows_all_that_is_behind_the_masks_and_holds_nothing_back_by_itself(fedsieve, made, tmp_path):
+    """Which columns are left out, a total over all sites decides, not this site's rows."""
+    made("--secure", "--with-keys")
+    folder, data = tmp_path / "fed" / "sites" / "s1", tmp_path / "rows.csv"
+    data.write_text("a,b\n" + "".join(f"{i / 7},{int(i < 2)}\n" for i in range(30)))  # two ones: too few at one site
+    result = fedsieve("federation", "join", folder, "--data", data, "--dry-run")
+    assert result.code == 0, result.message
+    assert "held back" not in result.out
+    assert "a first total over all sites (Cells) decides which columns are left out" in result.out
+    cells = json.loads((folder / "dry-run" / "01-Cells.json").read_text())
+    assert (cells["n_rows"], cells["others"]) == (30, {"a": 29, "b": 2})

@@ -55,7 +55,7 @@ def test_labels_of_a_label_file_given_or_beside(path, tmp_path):
 @pytest.mark.parametrize(
     ("labels", "drop", "says"),
     [
-        ("prefix:y_", [], "column 'id' holds string, first in row 1, no numbers. Encode it or leave it out."),
+        ("prefix:y_", [], "column 'id' holds string, first in row 1, no numbers. Encode it in numbers, the same at"),
         ("dose", ["id"], "label 'dose' must be 0 or 1; got 2 in data row 2 and in 1 others."),
         ("age", ["id"], "label 'age' must be 0 or 1; got 30.5 in data row 1 and in 3 others."),
         ("y_a,z", ["id"], "no label column 'z' among the columns 'id', 'y_b', 'age', 'y_a', 'dose'."),

@@ -92,6 +92,7 @@ def test_columns_in_several_chunks_are_read_whole():
     ("column", "says"),
     [
         (pa.array([None, "red"]), "column 'x' holds string, first in row 2, no numbers"),
+        (pa.array(["7.5", "Smith"]), "column 'x' holds string, first in row 2, no numbers"),
         (pa.array([b"a", b"b"]), "column 'x' holds binary, first in row 1, no numbers"),
         (pa.array([[1], [2]]), "column 'x' holds list"),
         (pa.array([0, 1], pa.timestamp("s")), "column 'x' holds timestamp"),
@@ -101,6 +102,17 @@ def test_a_column_without_numbers_is_named(column, says):
     with pytest.raises(DataError) as error:
         tables.numeric_columns(pa.table({"a": [1, 2], "x": column}), ["a", "x"], "site.csv")
     assert str(error.value).startswith(f"site.csv: {says}")
+
+
+@pytest.mark.parametrize("row", ["62,Smith", "62,Smith,1,7"])
+def test_a_torn_row_is_named_by_its_line_and_not_shown(tmp_path, row):
+    """Its values are a person's, and messages end in logs and tickets."""
+    file = tmp_path / "t.csv"
+    file.write_text(f"age,name,x\n1,2,3\n4,5,6\n{row}\n7,8,9\n")
+    with pytest.raises(DataError) as error:
+        tables.read_table(file)
+    assert f"line 4 has {row.count(',') + 1} fields, the first line 3" in str(error.value)
+    assert "Smith" not in str(error.value)
 
 
 def test_what_a_format_cannot_hold_is_an_error_and_leaves_nothing(tmp_path):

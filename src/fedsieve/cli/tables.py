@@ -63,10 +63,13 @@ def leaks(data: FederationTables) -> list[tuple[str, str]]:
 
 
 def features_and_labels(file: Path, labels: str) -> tuple[list[str], list[str]]:
-    """The names of a table's features and of its label columns."""
-    columns = read_table(file).column_names
-    label_names = label_columns(labels, columns)
-    return names_that_differ(columns, label_names)[0], label_names
+    """The names of a table's features and of its label columns, once it is sure that they hold what can be used."""
+    table = read_table(file)
+    label_names = label_columns(labels, table.column_names)
+    features = names_that_differ(table.column_names, label_names)[0]
+    numeric_columns(table, features, str(file))
+    zero_or_one(numeric_columns(table, label_names, f"{file}, labels"), label_names, str(file))
+    return features, label_names
 
 
 def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
@@ -83,7 +86,10 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
         raise DataError(f"{file}: {error}") from None
     least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
     if len(X) < least:
-        raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {least} (min_rows).")
+        way_out = (
+            "Wait for more rows" if method.secure else "Wait for more, or agree on secure sums, where all sites' count"
+        )
+        raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {least} (min_rows). {way_out}.")
     if len(X) > method.max_rows:
         raise DataError(
             f"{file}: has {len(X)} rows; the agreement lets a site take part with at most {method.max_rows} "

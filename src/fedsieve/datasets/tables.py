@@ -64,9 +64,9 @@ def read_table(path: str | Path, *, number_repeated: bool = False) -> Any:
     suffix = check_suffix(file)
     if not file.is_file():
         raise DataError(f"{file}: no such file.")
-    csv, parquet, arrow = _arrow()
+    _, parquet, arrow = _arrow()
     try:
-        table = csv.read_csv(file) if suffix == ".csv" else parquet.read_table(file)
+        table = _read_csv(file) if suffix == ".csv" else parquet.read_table(file)
         names = table.column_names  # decoded only now
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read as {suffix[1:].upper()}: {error}") from None
@@ -83,6 +83,32 @@ def read_table(path: str | Path, *, number_repeated: bool = False) -> Any:
     return table
 
 
+def _read_csv(file: Path) -> Any:
+    """The table; of a row that is too short or too long the place is told, not the values, which are a person's."""
+    csv, _, _ = _arrow()
+    torn: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        torn.append(row)
+        return "error"
+
+    options = {"parse_options": csv.ParseOptions(invalid_row_handler=refuse)}
+    try:
+        return csv.read_csv(file, **options)
+    except ValueError:
+        if not torn:
+            raise
+    torn.clear()
+    try:
+        return csv.read_csv(file, csv.ReadOptions(use_threads=False), **options)  # only so are rows numbered
+    except ValueError:
+        row = torn[0]
+        raise DataError(
+            f"{file}: cannot be read as CSV: line {row.number} has {row.actual_columns} fields, the first line "
+            f"{row.expected_columns}. Is it cut, or does a text hold a comma outside of quotes?"
+        ) from None
+
+
 def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:
     """Columns of a pyarrow table as float64, (n_rows, n_columns), NaN where a value is missing."""
     _, _, arrow = _arrow()
@@ -97,11 +123,23 @@ def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:
         elif any(is_kind(kind) for is_kind in _numbers(arrow)):
             values[:, index] = column.cast(arrow.float64(), safe=False).to_numpy()
         else:
-            row = next((row for row, value in enumerate(column.to_pylist(), 1) if value is not None), 0)
+            row = next((row for row, value in enumerate(column.to_pylist(), 1) if not _like_a_number(value)), 0)
             raise DataError(
-                f"{owner}: column {name!r} holds {kind}, first in row {row}, no numbers. Encode it or leave it out."
+                f"{owner}: column {name!r} holds {kind}, first in row {row}, no numbers. Encode it in numbers, the "
+                "same at all sites, or leave it out."
             )
     return values
+
+
+def _like_a_number(value: object) -> bool:
+    """Whether a value may stand in a column of numbers: one text among numbers makes all of them text."""
+    if value is None:
+        return True
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return isinstance(value, str)
 
 
 def write_table(table: Any, path: str | Path) -> None:

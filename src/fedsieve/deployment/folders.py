@@ -65,6 +65,11 @@ class ServerFolder:
 
     def agreement(self) -> Agreement:
         """The agreement, checked."""
+        if not self.server.is_dir() and (self.path / "operator.pub").is_file():
+            raise DataError(
+                f"{self.path}: is a site's folder, and this command is the operator's. Name the folder that "
+                "'fedsieve federation init' made."
+            )
         if not (self.path / AGREEMENT).is_file():
             raise DataError(
                 f"{self.path}: is no federation's folder. Make one: fedsieve federation init --out {self.path}"
@@ -139,15 +144,23 @@ class SiteFolder:
     def agreement(self) -> Agreement:
         """The agreement as this site knows it."""
         if not (self.path / "site.json").is_file():
-            raise DataError(
-                f"{self.path}: is no site's folder. Make one: fedsieve federation request --name NAME --out {self.path}"
-            )
+            raise DataError(f"{self.path}: {self._why_no_site()}")
         if not (self.path / AGREEMENT).is_file():
             raise DataError(
                 f"{self.path}: has no agreement yet. Send {self.name}.request to the operator, and unpack the tar that "
                 f"comes back: fedsieve federation unpack {self.name}.tar {self.path}"
             )
         return read_agreement(self.path / AGREEMENT)
+
+    def _why_no_site(self) -> str:
+        unpacked_over = "over the folder that 'fedsieve federation request' made, where site.key lies"
+        if self.path.is_file():
+            return f"is a file, no site's folder. Unpack what the operator sent {unpacked_over}, and name that folder."
+        if ServerFolder(self.path).server.is_dir():
+            return "is the operator's folder, and this command is a site's. Name the folder of the site."
+        if (self.path / AGREEMENT).is_file():
+            return f"holds an agreement, but no key of a site. Unpack the tar {unpacked_over}, and name that folder."
+        return f"is no site's folder. Make one: fedsieve federation request --name NAME --out {self.path}"
 
     @property
     def name(self) -> str:

@@ -252,6 +252,13 @@ class Terms:
         """What the reply may cost of privacy; `None` where it leaves as it is."""
         return None
 
+    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
+        """How many columns every run tells of together; 0 where none, or where that is known only on the way.
+
+        `n_codes` are those that nominal columns have besides one each.
+        """
+        return 0
+
     def check(self, request: Any) -> None:
         """Raise `ProtocolError` where the request asks for more, or for something else."""
         self.check_columns(request.columns)

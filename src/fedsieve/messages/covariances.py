@@ -205,6 +205,11 @@ class CovariancesTerms(ScaledTerms):
     max_columns: int = 0
     labels: tuple[str, ...] = ()
 
+    def n_compared(self, n_codes: int) -> int:
+        """All, with a column for each code, unless they are so many that some are screened out."""
+        n_columns = len(self.columns.features) + n_codes
+        return n_columns + len(self.labels) if n_columns <= self.max_columns else 0
+
     def check(self, request: AskCovariances) -> None:
         """Also how many columns there are, the labels, and whose ranges scale the columns."""
         super().check(request)

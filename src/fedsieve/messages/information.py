@@ -135,6 +135,10 @@ class InformationTerms(ScaledTerms):
     labels: tuple[str, ...] = ()
     n_bins: int = 0
 
+    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
+        """All columns and labels; a code is a bin."""
+        return len(self.columns.features) + len(self.labels)
+
     def check(self, request: AskInformation) -> None:
         """Also the labels, the bins, and whose ranges scale the columns."""
         super().check(request)

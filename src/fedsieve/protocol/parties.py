@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from fedsieve.arrays import Float
-from fedsieve.errors import FedSieveError, ParameterError, ProtocolError
+from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, why_each
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, RunCohort, Steps
 from fedsieve.protocol.influence import KeptReplies
@@ -61,9 +61,10 @@ def federated_selection(
             names = tuple(name for name in names if name not in bad.reasons)
             rounds, attempt = cohort.round, attempt + 1
             if len(names) < method.min_clients:
+                clients = "client" if len(names) == 1 else "clients"
                 raise ProtocolError(
-                    f"{method.name}: {len(names)} client left, at least {method.min_clients} needed. Dropped: "
-                    + " ".join(f"{name!r}: {reason}" for name, reason in dropped.items())
+                    f"{method.name}: {len(names)} {clients} left, at least {method.min_clients} needed. Dropped: "
+                    + why_each(dropped)
                 ) from bad
 
 

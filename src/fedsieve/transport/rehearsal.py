@@ -52,11 +52,16 @@ class Rehearsal:
 
 def rehearse(method: Method, labeled: Labeled, table: Table, policy: Policy) -> Rehearsal:
     """Run the method with the table in the place of every site; each different request is answered once."""
+    said: list[Said] = []
     if method.secure:  # what would be masked is shown as it is; rules that count the rows of all sites cannot be tried
+        from fedsieve.privacy.secure_sum.cohort import first_request  # needs an extra
+
+        first = first_request(method)
+        counts = first.answer(table)
+        said.append(Said(first, counts, len(encode(counts))))
         method, policy = replace(method, secure=False), replace(policy, min_rows=0, min_cell=0, rows_per_column=0)
     sites = tuple(f"site-{i}" for i in range(max(method.min_clients, policy.min_cohort)))
     endpoint = Endpoint.of_table(table, method, policy, Bare(cohort=sites), TransientState())
-    said: list[Said] = []
     answered: dict[bytes, Answer] = {}
 
     def exchange(question: Question) -> dict[str, Answer]:

@@ -154,7 +154,9 @@ class JoinedSite:
         text = read_result(letter.payload, self._folder.agreement(), letter.run)
         if self._pass_on is not None:
             self._pass_on(letter.run, letter.round, letter.payload)
-        write_selection_json(text, make_private(self._folder.results / letter.run))
+        place = make_private(self._folder.results / letter.run)
+        write_selection_json(text, place)
+        site_log(self._folder, letter.run).info("the result is in %s", place)
         return b""
 
 

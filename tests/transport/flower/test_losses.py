@@ -130,7 +130,7 @@ def test_sites_that_are_lost_in_one_round_are_all_named(consortium):
 def test_the_number_of_sites_that_must_remain_is_the_agreed_one(consortium):
     consortium.agree(rounds={"min_clients": 3})
     sabotage(consortium, "site-1", "AskRanges", raises)
-    assert "2 client left, at least 3 needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
+    assert "2 clients left, at least 3 needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
 
 
 @pytest.mark.parametrize("loss", ["raises", "is silent", "garbage"])

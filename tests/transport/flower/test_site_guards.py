@@ -126,6 +126,13 @@ def result_of(consortium, run):
     return zlib.compress(json.dumps(record).encode())
 
 
+def test_a_site_s_log_says_where_a_result_is(consortium):
+    post = consortium.post("a-run")
+    post.send(RESULT, 9, post.nodes, result_of(consortium, "a-run"))
+    site = consortium.folder.site("site-0")
+    assert f"site-0: the result is in {site.results / 'a-run'}\n" in (site.path / "fedsieve.log").read_text()
+
+
 @pytest.mark.parametrize("run", ["../../escaped", "..", "{tmp}/absolute"])
 def test_a_result_is_written_nowhere_but_in_the_sites_results(consortium, run, tmp_path):
     for name, sites in ((run.format(tmp=tmp_path), []), ("a-run", consortium.case.clients)):

@@ -24,7 +24,10 @@ def approve_cohort(
     site, names = SiteFolder(folder), sorted(split_names(sites))
     if not (folder / "site.json").is_file():
         raise DataError(f"{folder}: is no site's folder. Name the folder that 'fedsieve federation join' was given.")
-    members = site.agreement().approved
+    agreement = site.agreement()
+    if not agreement.method.secure:
+        raise ProtocolError(f"{folder}: its agreement has no secure sums, so that no cohort needs approval.")
+    members = agreement.approved
     strangers = [name for name in names if name not in members]
     if strangers or site.name not in names or len(set(names)) < len(names):
         raise ParameterError(

@@ -29,6 +29,10 @@ The server's labeled rows are not here. Rows of this site with labels made up by
 rows stand for every other site's. A message marked "{depends}" holds the right kind and
 amount of numbers; the numbers themselves will differ with the ranges, columns or directions that the server sends.
 """
+SECURE = (
+    "Secure sums: a first total over all sites (Cells) decides which columns are left out. Here none is: these are the "
+    "numbers behind the masks."
+)
 
 
 def show_what_would_leave(
@@ -96,7 +100,9 @@ def _summary(
         lines.append(f"{file}: {size(said.n_bytes)}{f', {DEPENDS}' if said.depends else ''}")
     lines += ["", "What each message can give away:"]
     lines += [f"  {kind}: {meaning}" for kind, meaning in what_leaves(agreement.method)]
-    if held.reasons:
+    if agreement.method.secure:
+        lines += ["", SECURE]
+    elif held.reasons:
         lines += ["", f"Columns held back as if they were constant (min_cell = {policy.min_cell}):"]
         lines += [f"  {name}: {reason}" for name, reason in held.reasons.items()]
     if rehearsal.ended:

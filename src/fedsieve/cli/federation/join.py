@@ -13,7 +13,7 @@ from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.federation import LogFile, LogLevel
 from fedsieve.cli.federation.consent import ask_for_consent, check_rows, make_policy, policy_for
 from fedsieve.cli.federation.dry_run import show_what_would_leave
-from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back
+from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back, warn_of_few_rows
 from fedsieve.cli.fingerprints import show_members
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import read_rows
@@ -72,6 +72,7 @@ def join(
         raise ParameterError("join needs this site's rows: --data FILE.")
     X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement), as_of=as_of)
     check_rows(X, agreement, policy, data)
+    warn_of_few_rows(agreement, policy, data, X)
     if dry_run:
         show_what_would_leave(site, agreement, policy, X, Y, output or folder / "dry-run")
         return

@@ -1,6 +1,7 @@
 """`fedsieve federation log`: what left a site, from its own record, and whether the record is whole."""
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,9 @@ from fedsieve.text import visible
 
 MOST_COLUMNS = 20  # that are shown of a comparison
 BROKEN = 1  # the exit code of --verify where a record is not whole
+
+
+HASH = re.compile("[0-9a-f]{64}")
 
 
 def log(
@@ -46,6 +50,9 @@ def log(
         return
     if noted and not verify:
         raise ParameterError("--noted is compared by --verify; give both.")
+    noted = noted.strip().lower()
+    if noted and not HASH.fullmatch(noted):  # a slip of the pen is no broken record
+        raise ParameterError(f"--noted must be a whole hash as --verify shows it, 64 digits of 0-9a-f; got {noted!r}.")
     chains = {"what left": WhatLeft(site.path).chain, "consent": ConsentRecord(site.path).chain}
     if verify:
         one = "consent" if consent else "what left"

@@ -1,5 +1,9 @@
 """Which of a site's rows are answered for, and which columns are held back: told to the site, and to nobody else."""
 
+from pathlib import Path
+
+import numpy as np
+
 from fedsieve.arrays import Float
 from fedsieve.cli.console import say, warn
 from fedsieve.deployment.agreement import Agreement
@@ -19,23 +23,61 @@ def rows_to_answer_for(
 ) -> tuple[Float, Float | None]:
     """All rows, or with `as_of` those of the last run; refuses a table that differs from it in a few rows."""
     ledger, features = Ledger(site.ledger), agreement.method.features
-    table = ArrayTable(features, X) if Y is None else ArrayTable(features, X, agreement.labels, Y)
+
+    def table(X: Float, Y: Float | None) -> ArrayTable:
+        return ArrayTable(features, X) if Y is None else ArrayTable(features, X, agreement.labels, Y)
+
+    rows, way_out = table(X, Y), AS_OF
     if as_of:
-        chosen = ledger.as_before(table)
+        chosen = ledger.as_before(rows)
         say(f"Answering for {int(chosen.sum())} of {len(X)} rows, those of the last run (--as-of).")
-        return X[chosen], None if Y is None else Y[chosen]
+        X, Y = X[chosen], None if Y is None else Y[chosen]
+        rows, way_out = table(X, Y), "Wait until more rows have changed"
     if agreement.method.private:  # the budget covers what answers about two tables tell together
         return X, Y
-    reason = ledger.why_too_alike(table, ledger.hashes(table), policy)
+    reason = ledger.why_too_alike(rows, ledger.hashes(rows), policy)
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")
-    changed = ledger.changes(table).least if policy.min_difference_rows > 1 else 0
-    if 0 < changed < policy.rows_per_column * len(table.names):
+    changed = ledger.changes(rows).least if policy.min_difference_rows > 1 else 0
+    n_compared, needed = rows_needed(agreement, policy, X)
+    # In secure sums of few rows fewer columns are compared; a table alone of so many rows is enough for all.
+    if 0 < changed < needed and not (agreement.method.secure and len(X) < needed):
+        # A run would begin, and these rows would count as answered for: --as-of would go back to them.
+        raise ProtocolError(
+            f"{site.name}: its rows differ from those it answered for before in {changed}; every run compares "
+            f"{n_compared} columns, which need {needed} or none (rows_per_column = {policy.rows_per_column}): two "
+            f"answers could give these rows away by subtraction. {way_out}."
+        )
+    if 0 < changed < policy.rows_per_column * len(rows.names):
         warn(
             f"these rows differ from some answered for before in {changed}; a request that compares more than "
-            f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {AS_OF}."
+            f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {way_out}."
         )
     return X, Y
+
+
+def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, X: Float) -> None:
+    """Say before consent what would be refused in every run; in secure sums the rows of all sites count."""
+    n_compared, needed = rows_needed(agreement, policy, X)
+    if len(X) < needed and not agreement.method.secure:
+        warn(
+            f"{data}: has {len(X)} rows; every run compares {n_compared} columns, which need {needed} rows at one site "
+            f"(rows_per_column = {policy.rows_per_column}), and will go on without this one. Wait for more rows, or "
+            "agree on fewer columns or on secure sums."
+        )
+
+
+def rows_needed(agreement: Agreement, policy: Policy, X: Float) -> tuple[int, int]:
+    """How many columns every run compares, as far as a site can know, and how many rows that takes at one site.
+
+    Other sites may have more codes; those that few rows have are not told.
+    """
+    method, n_codes = agreement.method, 0
+    for column in np.flatnonzero(method.columns.nominal_mask):
+        n_rows = np.unique(X[:, column], return_counts=True)[1]
+        n_codes += max(int((n_rows >= policy.min_cell).sum()) - 1, 0)
+    n_compared = max((terms.n_compared(n_codes) for terms in method.terms()), default=0)
+    return n_compared, policy.rows_per_column * n_compared
 
 
 def tell_what_is_held_back(site: SiteFolder) -> None:
@@ -47,7 +89,8 @@ def tell_what_is_held_back(site: SiteFolder) -> None:
     new = Ledger(site.ledger).changes(rows).new if policy.min_difference_rows > 1 else ()
     held = site.held_back(rows, policy.min_cell, new=new)
     if held.reasons:
-        warn(f"{len(held.reasons)} columns are held back (min_cell in policy.toml); the server is not told which:")
+        held_back = "1 column is" if len(held.reasons) == 1 else f"{len(held.reasons)} columns are"
+        warn(f"{held_back} held back (min_cell in policy.toml); the server is not told which:")
     for name, reason in list(held.reasons.items())[:MOST_SHOWN]:
         say(f"  {name}: {reason}")
     if len(held.reasons) > MOST_SHOWN:

@@ -37,6 +37,7 @@ def site(
     """
     _check_choice(approve or [], add, renew, remove, with_keys)
     federation = ServerFolder(folder)
+    before = federation.agreement().fingerprint
     if remove:
         membership.remove_site(federation, remove)
         say(f"Removed {remove}; a running server refuses its key from now on.")
@@ -48,7 +49,7 @@ def site(
         )
     else:
         _approve(federation, [read_request(file) for file in approve or []], add, renew, yes)
-    _say_what_next(federation)
+    _say_what_next(federation, before)
 
 
 def _check_choice(files: list[Path], add: str, renew: str, remove: str, with_keys: bool) -> None:
@@ -89,9 +90,13 @@ def _approve(folder: ServerFolder, requests: list[SiteRequest], add: str, renew:
     admission.approve(folder, requests, renew)
 
 
-def _say_what_next(folder: ServerFolder) -> None:
+def _say_what_next(folder: ServerFolder, before: str) -> None:
     agreement = folder.agreement()
-    say(f"The agreement is a new one now, {agreement.fingerprint:.12}: all sites need their new tars, and join again.")
+    if agreement.fingerprint == before:
+        say(f"The agreement is what it was, {before:.12}: these keys were approved already. The tars are packed anew.")
+    else:
+        what = "all sites need their new tars, and join again"
+        say(f"The agreement is a new one now, {agreement.fingerprint:.12}: {what}.")
     for name in agreement.sites:
         known = name in agreement.approved
         say(f"  hand over: {folder.sites / name}.tar" if known else f"  {name} has no key yet: waiting for its request")

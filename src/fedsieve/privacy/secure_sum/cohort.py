@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bytes, Float
-from fedsieve.errors import ProtocolError, listed
+from fedsieve.errors import ProtocolError, listed, why_each
 from fedsieve.messages import Known, Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import (
@@ -90,8 +90,9 @@ class SecureCohort:
         self._set_up = yield from self._keys_and_shares()
         if method.private:
             return method, labeled, ()
-        labels = method.columns_read[len(method.features) :]
-        self._cells = yield from self._sum(AskCells(method.columns, labels, method.declared_scaling))
+        first = first_request(method)
+        labels = first.labels
+        self._cells = yield from self._sum(first)
         few, n = self._cells.too_few(method.min_cell), len(method.features)
         left_out = tuple(name for name, out in zip(method.columns_read, few, strict=True) if out)
         rows = replace(
@@ -246,8 +247,13 @@ class SecureCohort:
         if n_left < self._needed:
             raise ProtocolError(
                 f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
-                f"{self._needed}. Lost: " + " ".join(f"{name!r}: {reason}" for name, reason in self.dropped.items())
+                f"{self._needed}. Lost: {why_each(self.dropped)}"
             )
+
+
+def first_request(method: Method) -> AskCells:
+    """What the first sum of every run is of."""
+    return AskCells(method.columns, method.columns_read[len(method.features) :], method.declared_scaling)
 
 
 def _constant(values: Float, columns: np.ndarray) -> Float:
