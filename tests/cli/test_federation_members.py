@@ -268,3 +268,9 @@ def test_join_names_the_way_out_of_too_few_rows(federation, tables, site):
     tables.save("siteA.csv", tables.clients["siteA"][:9])
     said = joined(federation, tables, site).message
     assert "siteA.csv: has 9 rows; the agreement asks for at least 10 (min_rows). Wait for more, or agree on" in said
+
+
+def test_a_removal_that_leaves_too_few_sites_says_so(federation, fed):
+    result = federation("site", fed.path, "--remove", "siteB")
+    assert result.code == 0
+    assert "sites that are left: 1; a run takes 2 (min_clients in federation.toml)" in result.err

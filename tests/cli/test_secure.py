@@ -38,7 +38,7 @@ def test_init_writes_it_into_the_agreement(made, tmp_path):
 
 
 def test_what_does_not_go_together_is_refused(made, tmp_path):
-    assert "a federation needs 3 or more" in made("--secure", sites="s1,s2").err
+    assert "a federation needs 3 or more (--secure)" in made("--secure", "--min-clients", 2, sites="s1,s2").err
     assert "Use ranges='robust'" in made("--secure", "--ranges", "federated").err
     assert "information does not add up" in made("--secure", "--method", "FMLFS").err
     assert made("--with-keys", "--secure").code == 0

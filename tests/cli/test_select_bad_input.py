@@ -43,7 +43,7 @@ def test_an_unknown_ending(refusal, tables):
     ("name", "content", "says"),
     [
         ("junk.parquet", b"\x00\xff\x13junk" * 30, "cannot be read as PARQUET"),
-        ("ragged.csv", b"age,dose\n1,2\n1,2,3\n", "cannot be read as CSV: CSV parse error: Expected 2 columns, got 3"),
+        ("ragged.csv", b"age,dose\n1,2\n1,2,3\n", "cannot be read as CSV: line 3 has 3 fields, the first line 2"),
         ("empty.csv", b"", "cannot be read as CSV: Empty CSV file"),
         ("empty.parquet", b"", "cannot be read as PARQUET"),
         ("latin.csv", "größe,dose\n1,2\n".encode("latin-1"), "cannot be read as CSV: 'utf-8' codec can't decode"),
@@ -87,7 +87,7 @@ def test_a_column_without_numbers_is_named(refusal, tables, value):
     tables.save("text.csv", tables.clients["siteA"].assign(dose=value))
     message = refusal(clients=with_client(tables, "text.csv"))
     assert message.startswith(f"{tables['text.csv']}: column 'dose' holds ")
-    assert message.endswith("no numbers. Encode it or leave it out.")
+    assert message.endswith("no numbers. Encode it in numbers, the same at all sites, or leave it out.")
     tables.save("server.csv", tables.server.assign(pulse=value))
     assert refusal().startswith(f"{tables['server.csv']}: column 'pulse' holds ")
 

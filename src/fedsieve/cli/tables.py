@@ -86,9 +86,8 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
         raise DataError(f"{file}: {error}") from None
     least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
     if len(X) < least:
-        way_out = (
-            "Wait for more rows" if method.secure else "Wait for more, or agree on secure sums, where all sites' count"
-        )
+        others = not (method.secure or method.sites_hold_labels)  # which may know no secure sums
+        way_out = "Wait for more" + (", or agree on secure sums, where the rows of all sites count" if others else "")
         raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {least} (min_rows). {way_out}.")
     if len(X) > method.max_rows:
         raise DataError(

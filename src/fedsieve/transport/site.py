@@ -18,7 +18,7 @@ from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
 from fedsieve.files import held_file
 from fedsieve.messages import Refusal, Reply, Request
-from fedsieve.messages.secure_sum import Masked
+from fedsieve.messages.secure_sum import Masked, Step
 from fedsieve.privacy import SITE, GuardedTable, HeldBack, Policy, SiteRules, with_views
 from fedsieve.protocol import SERVER, Client
 from fedsieve.selection_file import write_selection_json
@@ -92,7 +92,9 @@ class JoinedSite:
             method, agreed = agreement.method.name, agreement.method.features
         except FedSieveError:  # the reason of the refusal
             asked_by, under, method, agreed = "", "", "", ()
-        columns = () if request is None else request.column_names() or agreed  # later products name none again
+        columns: tuple[str, ...] = ()
+        if request is not None and not isinstance(request, Step):  # keys, shares and signatures tell of none
+            columns = request.column_names() or agreed  # later products name none again
         held = () if refused or self._has_no_rows else self._seen(request, letter.run).held.constant
         WhatLeft(self._folder.path).add(
             Departure(

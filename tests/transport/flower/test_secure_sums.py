@@ -81,7 +81,9 @@ def test_what_left_is_written_down_and_secrets_are_private_and_removed(secure):
     masked = [line for line in lines if line["reply"] == "Masked"]
     assert [line["request"] for line in masked] == ["AskCells", "AskHistograms", "AskCovariances"]
     assert {line["rows"] for line in masked} == {len(secure.case.clients["site-0"])}
-    assert all(line["columns"] for line in masked)
+    n_columns = len(secure.plan.columns.features)
+    assert {line["columns"]["number"] for line in masked} == {n_columns}
+    assert {line["columns"]["number"] for line in lines if line not in masked} == {0}, "keys tell of no column"
     vault = site.prepared / "sums" / run.id
     assert vault.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in vault.iterdir()} == {0o600}

@@ -78,8 +78,9 @@ def init(
     names = split_names(sites)
     least = max(min_clients, MIN_SECURE if secure else 0)
     if len(names) < least:
+        rule = "--min-clients" if least == min_clients else "--secure"
         raise ParameterError(
-            f"--sites names {len(names)} sites; a federation needs {least} or more (--min-clients). Sites answer in "
+            f"--sites names {len(names)} sites; a federation needs {least} or more ({rule}). Sites answer in "
             f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
     features, label_names = _columns(schema, labels)

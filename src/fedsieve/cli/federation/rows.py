@@ -63,7 +63,7 @@ def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, X: Float)
         warn(
             f"{data}: has {len(X)} rows; every run compares {n_compared} columns, which need {needed} rows at one site "
             f"(rows_per_column = {policy.rows_per_column}), and will go on without this one. Wait for more rows, or "
-            "agree on fewer columns or on secure sums."
+            f"agree on fewer columns{'' if agreement.method.sites_hold_labels else ' or on secure sums'}."
         )
 
 

@@ -97,6 +97,9 @@ def _say_what_next(folder: ServerFolder, before: str) -> None:
     else:
         what = "all sites need their new tars, and join again"
         say(f"The agreement is a new one now, {agreement.fingerprint:.12}: {what}.")
+    needed = agreement.method.min_clients
+    if len(agreement.sites) < needed:
+        warn(f"sites that are left: {len(agreement.sites)}; a run takes {needed} (min_clients in federation.toml).")
     for name in agreement.sites:
         known = name in agreement.approved
         say(f"  hand over: {folder.sites / name}.tar" if known else f"  {name} has no key yet: waiting for its request")
