@@ -14,6 +14,7 @@ from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.errors import DataError, listed
 
 LARGEST = 1e300  # beyond, a range would overflow; such values count as infinite
+SPARSE_COLUMNS = 256  # of a sparse batch that are made dense at a time
 BATCH_VALUES = 1 << 24  # values in a batch unless the table says how many rows
 
 
@@ -149,6 +150,13 @@ def usual_value(values: Float) -> tuple[float, int]:
     if not len(distinct):
         return np.nan, 0
     return float(distinct[np.argmax(counts)]), int(counts.sum() - counts.max())
+
+
+def dense_blocks(batch: Rows) -> Iterator[tuple[int, Float]]:
+    """All columns of a batch as ndarrays, each with the place of its first column; of a sparse batch some at a time."""
+    by_column, width = (batch.tocsc(), SPARSE_COLUMNS) if is_sparse(batch) else (batch, max(1, batch.shape[1]))
+    for first in range(0, batch.shape[1], width):
+        yield first, dense(by_column[:, first : first + width])
 
 
 def is_sparse(table: Rows) -> bool:

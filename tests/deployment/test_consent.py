@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fedsieve.deployment.agreement import agreement_text, parse_agreement
-from fedsieve.deployment.consent import DAY, ConsentRecord, Limits, account
+from fedsieve.deployment.consent import ConsentRecord, Limits, account
+from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.policy_file import policy_digest
 from fedsieve.errors import ParameterError
 from fedsieve.privacy import SITE

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fedsieve.deployment.keys import new_key
+from fedsieve.deployment.keys import ALGORITHM, new_key
 from fedsieve.errors import CodecError
 from fedsieve.transport.envelope import (
-    ALGORITHM,
     LENGTHS,
     MAGIC,
     MAX_COHORT,

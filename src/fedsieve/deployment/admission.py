@@ -4,17 +4,11 @@ A site's private key never leaves its folder. The request carries the public key
 the private one; that it is the *site's* key is for two people to find out, who compare fingerprints by phone.
 """
 
-import base64
-import json
 import secrets
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, check_site_names
@@ -23,10 +17,10 @@ from fedsieve.deployment.members import check_key, fingerprint
 from fedsieve.deployment.membership import change_members
 from fedsieve.errors import DataError, FedSieveError, ParameterError, ProtocolError
 from fedsieve.protocol import SERVER
+from fedsieve.reading import parse_json
 
 FORMAT = "fedsieve-request/1"
 MAX_BYTES = 4096
-ALGORITHM = ec.ECDSA(SHA256())
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ def make_request(folder: Path, name: str, *, renew: bool = False) -> tuple[SiteR
 def _write_identity(site: SiteFolder, name: str) -> tuple[SiteRequest, Path]:
     key = keys.new_key()
     request = SiteRequest(name, keys.public_text(key.public_key()))
-    proof = base64.b64encode(key.sign(request.signed, ALGORITHM)).decode()
+    proof = keys.signature_text(key, request.signed)
     file = site.path / f"{name}.request"
     write_json(file, {"format": FORMAT, "name": name, "key": request.key, "proof": proof})
     write_json(site.path / "site.json", {"name": name})
@@ -90,9 +84,9 @@ def read_request(path: Path) -> SiteRequest:
     if len(data) > MAX_BYTES:
         raise DataError(f"{path}: is no request: a request has at most {MAX_BYTES} bytes.")
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: is no request: it is no valid JSON.") from None
+        content = parse_json(data)
+    except DataError as error:
+        raise DataError(f"{path}: is no request: it {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: is no request of format {FORMAT!r}.")
     if set(content) != {"format", "name", "key", "proof"} or not all(
@@ -103,15 +97,14 @@ def read_request(path: Path) -> SiteRequest:
     try:
         check_site_names([request.name])
         check_key("key", request.key)
-        proof = base64.b64decode(content["proof"], validate=True)
-        keys.public_key(request.key).verify(proof, request.signed, ALGORITHM)
+        key = keys.public_key(request.key)
     except FedSieveError as error:
         raise DataError(f"{path}: {error}") from None
-    except (InvalidSignature, ValueError):  # the latter of base64
+    if not keys.is_signed(key, request.signed, content["proof"]):
         raise DataError(
             f"{path}: its proof does not fit its name and key: it was changed on the way, or written by somebody who "
             "does not have the key. Ask the site to send it again."
-        ) from None
+        )
     return request
 
 

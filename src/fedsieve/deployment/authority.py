@@ -5,12 +5,6 @@ trusts for TLS comes in a file of its own; without the signature, whoever change
 between the site and the server and read what the site answers.
 """
 
-import base64
-
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import SIGNATURE, ServerFolder, SiteFolder
@@ -20,7 +14,6 @@ from fedsieve.protocol import SERVER
 
 MEANING = b"fedsieve-authority/1\n"  # so that no other signature of the operator's can be taken for one of these
 MAX_BYTES = 4096  # of a signature; ours have some hundred
-ALGORITHM = ec.ECDSA(SHA256())
 
 
 def vouch_for_authority(folder: ServerFolder) -> None:
@@ -28,8 +21,8 @@ def vouch_for_authority(folder: ServerFolder) -> None:
     if (folder.server / SIGNATURE).is_file():
         return
     certificate = (folder.server / "ca.crt").read_bytes()
-    signature = keys.read_private_key(folder.server / "operator.key").sign(MEANING + certificate, ALGORITHM)
-    write_atomically(folder.server / SIGNATURE, lambda file: file.write_bytes(base64.b64encode(signature)))
+    signature = keys.signature_text(keys.read_private_key(folder.server / "operator.key"), MEANING + certificate)
+    write_atomically(folder.server / SIGNATURE, lambda file: file.write_text(signature, encoding="ascii"))
 
 
 def check_authority(site: SiteFolder, agreement: Agreement) -> None:
@@ -42,12 +35,11 @@ def check_authority(site: SiteFolder, agreement: Agreement) -> None:
     try:
         certificate = (site.path / "ca.crt").read_bytes()
         with (site.path / SIGNATURE).open("rb") as file:
-            signature = base64.b64decode(file.read(MAX_BYTES), validate=True)
-        keys.public_key(agreement.members[SERVER]).verify(signature, MEANING + certificate, ALGORITHM)
+            signature = file.read(MAX_BYTES)
     except OSError as error:
         raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from None
-    except (InvalidSignature, ValueError):  # the latter of base64
+    if not keys.is_signed(keys.public_key(agreement.members[SERVER]), MEANING + certificate, signature):
         raise ProtocolError(
             f"{site.name}'s folder: ca.crt is not the one that the operator vouches for ({SIGNATURE}). Whoever changed "
             "it could listen between this site and the server. Ask the operator by phone, and unpack the latest tar."
-        ) from None
+        )

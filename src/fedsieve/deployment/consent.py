@@ -15,13 +15,13 @@ from typing import Any
 from fedsieve.checks import check_count, is_number
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.chain import Chain
+from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.policy_file import policy_digest
 from fedsieve.deployment.what_left import now
 from fedsieve.privacy import Policy
 
 FILE = "consent.jsonl"
 JOINED, LEFT = "joined", "left"
-DAY = 86_400
 KILLED = "no end was recorded: the process was killed, or the machine went down"
 
 

@@ -1,5 +1,6 @@
 """Keys and certificates of a federation, made with the `cryptography` package; private keys are their owner's only."""
 
+import base64
 import datetime
 import ipaddress
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -17,6 +18,7 @@ from fedsieve.errors import DataError
 from fedsieve.files import read_once, write_atomically
 
 PRIVATE, PUBLIC = 0o600, 0o644
+ALGORITHM = ec.ECDSA(SHA256())  # of all signatures that files and envelopes carry
 PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey
 Authority = tuple[PrivateKey, x509.Certificate]
@@ -25,6 +27,20 @@ Authority = tuple[PrivateKey, x509.Certificate]
 def new_key() -> PrivateKey:
     """A key on the curve that the engine's nodes use."""
     return ec.generate_private_key(ec.SECP384R1())
+
+
+def signature_text(key: PrivateKey, content: bytes) -> str:
+    """A signature for a file."""
+    return base64.b64encode(key.sign(content, ALGORITHM)).decode()
+
+
+def is_signed(key: PublicKey, content: bytes, signature: str | bytes) -> bool:
+    """Whether that is a signature of the key's owner over the content, as text."""
+    try:
+        key.verify(base64.b64decode(signature, validate=True), content, ALGORITHM)
+    except (InvalidSignature, ValueError):  # the latter of base64
+        return False
+    return True
 
 
 def write_private_key(key: PrivateKey, path: Path, *, ssh: bool = True) -> None:

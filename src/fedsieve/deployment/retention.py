@@ -12,10 +12,9 @@ from pathlib import Path
 
 from fedsieve.checks import check_count
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
-
-DAY = 86_400
 
 
 @dataclass(frozen=True)

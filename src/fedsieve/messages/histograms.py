@@ -11,9 +11,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.measures.binning import MOST_EDGES, around_codes, bin_counts, edges_between, too_fine
 from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
-from fedsieve.tables import Table, checked_batches, dense, is_sparse
-
-BLOCK = 256  # columns of a sparse batch that are made dense at a time
+from fedsieve.tables import Table, checked_batches, dense_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +128,7 @@ def counts_of(table: Table, columns: Columns, bins: Bins) -> Int:
     edges = bins.by_column()
     counts = [np.zeros(len(part) + 1, dtype=np.int64) for part in edges]
     for batch in checked_batches(table, columns.features, columns.missing):
-        by_column = batch.tocsc() if is_sparse(batch) else batch
-        width = BLOCK if is_sparse(batch) else len(edges)
-        for first in range(0, len(edges), width):
-            block = dense(by_column[:, first : first + width])
+        for first, block in dense_blocks(batch):
             for place, column in enumerate(block.T, start=first):
                 counts[place] += bin_counts(column, edges[place])
     return np.concatenate([np.zeros(0, np.int64), *counts])

@@ -9,9 +9,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.base import Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Columns, Scaling, same_names
-from fedsieve.tables import LARGEST, Table, checked_batches, dense, is_sparse
-
-BLOCK = 256  # columns of a sparse batch that are made dense at a time
+from fedsieve.tables import LARGEST, Table, checked_batches, dense_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +88,8 @@ def ranges_of(table: Table, columns: Columns) -> Ranges:
     """
     low, high = np.full(len(columns.features), np.inf), np.full(len(columns.features), -np.inf)
     for batch in checked_batches(table, columns.features, columns.missing):
-        by_column = batch.tocsc() if is_sparse(batch) else batch
-        width = BLOCK if is_sparse(batch) else len(low)
-        for first in range(0, len(low), width):
-            block, here = dense(by_column[:, first : first + width]), slice(first, first + width)
+        for first, block in dense_blocks(batch):
+            here = slice(first, first + block.shape[1])
             low[here] = np.minimum(low[here], np.fmin.reduce(block, axis=0, initial=np.inf))
             high[here] = np.maximum(high[here], np.fmax.reduce(block, axis=0, initial=-np.inf))
     return Ranges(table.n_rows, columns.features, low, high)

@@ -14,8 +14,8 @@ from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
 
+from fedsieve.deployment.keys import ALGORITHM
 from fedsieve.errors import CodecError
 
 MAGIC = b"FSE2"
@@ -26,7 +26,6 @@ MAX_NUMBER = 2**53  # above any round and any time
 CLOCK_SECONDS = 60  # by which the clocks of two machines may differ
 ANYONE = "?"  # the receiver of a message that asks who is there
 STEP, RESULT, HELLO = "step", "result", "hello"  # kinds: a round's request, a run's result, a question who is there
-ALGORITHM = ec.ECDSA(SHA256())
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.federation import LogFile, LogLevel
 from fedsieve.cli.federation.consent import ask_for_consent, check_rows, make_policy, policy_for
 from fedsieve.cli.federation.dry_run import show_what_would_leave
+from fedsieve.cli.federation.fingerprints import show_members
 from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back, warn_of_few_rows
-from fedsieve.cli.fingerprints import show_members
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import read_rows
 from fedsieve.deployment.agreement import Agreement, check_address
