@@ -374,6 +374,9 @@ def test_cells_of_all_hold_those_of_the_site_and_do_not_change():
         assert "cells of all sites that do not hold its own" in said
         assert "answers no more" in refused(ours, VICTIM, question.request)  # or it would be asked until it is told
     ours, question = stopped_at(MASKED + 3)
+    most = ours.method.max_rows * len(ours.names)
+    said = refused(ours, VICTIM, changed(question.request, cells=changed(cells, n_rows=most + 1)))
+    assert "cells that no 5 sites have together" in said
     assert "before it was told the cells of all sites" in refused(ours, VICTIM, changed(question.request, cells=None))
     assert isinstance(ours.ask(VICTIM, question.request), m.Masked)
     ours, question = stopped_at(MASKED + 3)

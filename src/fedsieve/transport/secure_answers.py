@@ -101,13 +101,13 @@ class SecureAnswers:
         if told is None:
             assert kept is not None
             return kept
+        if own is None or not told.holds(own):
+            raise FalseTotalError("was told cells of all sites that do not hold its own.")
         labels = method.columns_read[len(method.features) :]
         known = Known(max_sites=max(n_sites, 1), max_rows=method.max_rows)
         wrong = AskCells(method.columns, labels).why_refused(told, known)
         if wrong:
             raise ProtocolError(f"was told cells that no {n_sites} sites have together, as if one {wrong}")
-        if own is None or not told.holds(own):
-            raise FalseTotalError("was told cells of all sites that do not hold its own.")
         if kept is not None and encode(kept) != encode(told):
             raise ProtocolError("was told another story than before: the cells of all sites changed.")
         self._state.vault(run).keep(ALL_CELLS, encode(told))
