@@ -234,7 +234,8 @@ def test_numbers_of_unlike_scales_cannot_be_added_up():
     """
     ours, question = stopped_at(MASKED + 3)
     cells = question.request.cells
-    told = {name: cells if name == VICTIM else changed(cells, n_rows=2**50) for name in ALL}
+    many = ours.method.max_rows * len(ALL)
+    told = {name: cells if name == VICTIM else changed(cells, n_rows=many) for name in ALL}
     sent = {name: ours.ask(name, changed(question.request, cells=told[name])) for name in ALL}
     assert all(isinstance(reply, m.Masked) for reply in sent.values())
     signatures = np.stack([ours.ask(name, AskSignature(1, ALL)).signature for name in ALL])
