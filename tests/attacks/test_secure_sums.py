@@ -234,7 +234,8 @@ def test_numbers_of_unlike_scales_cannot_be_added_up():
     """
     ours, question = stopped_at(MASKED + 3)
     cells = question.request.cells
-    told = {name: cells if name == VICTIM else changed(cells, n_rows=2**50) for name in ALL}
+    many = ours.method.max_rows * len(ALL)
+    told = {name: cells if name == VICTIM else changed(cells, n_rows=many) for name in ALL}
     sent = {name: ours.ask(name, changed(question.request, cells=told[name])) for name in ALL}
     assert all(isinstance(reply, m.Masked) for reply in sent.values())
     signatures = np.stack([ours.ask(name, AskSignature(1, ALL)).signature for name in ALL])
@@ -374,6 +375,9 @@ def test_cells_of_all_hold_those_of_the_site_and_do_not_change():
         assert "cells of all sites that do not hold its own" in said
         assert "answers no more" in refused(ours, VICTIM, question.request)  # or it would be asked until it is told
     ours, question = stopped_at(MASKED + 3)
+    most = ours.method.max_rows * len(ours.names)
+    said = refused(ours, VICTIM, changed(question.request, cells=changed(cells, n_rows=most + 1)))
+    assert "cells that no 5 sites have together" in said
     assert "before it was told the cells of all sites" in refused(ours, VICTIM, changed(question.request, cells=None))
     assert isinstance(ours.ask(VICTIM, question.request), m.Masked)
     ours, question = stopped_at(MASKED + 3)

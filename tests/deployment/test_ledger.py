@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 from fedsieve.deployment.ledger import DAY, Ledger
 from fedsieve.errors import DataError, ProtocolError
+from fedsieve.messages.base import View
 from fedsieve.privacy import SITE, Story
 from fedsieve.tables import ArrayTable
 from policies import LENIENT
@@ -276,9 +277,13 @@ def test_a_story_is_that_of_its_run_and_pins_are_those_of_their_agreement(ledger
 
 def test_how_columns_were_seen_is_kept_for_all_agreements(ledger):
     assert ledger.views() == {}
-    views = {"a": [(0.0, 1.0, 0), (0.0, 2.5, 3)]}
+    views = {"a": [View(0.0, 1.0), View(0.0, 2.5, 3), View(0.0, 1.0, 0, 0.2)]}
     ledger.keep_views(views)
     assert Ledger(ledger.path).views() == views
+    assert ledger.told() == {}
+    ledger.keep_told({"a in [0.0, 1.0]": 1, "weighted sum 00": 4})
+    assert Ledger(ledger.path).told() == {"a in [0.0, 1.0]": 1, "weighted sum 00": 4}
+    assert stat.S_IMODE((ledger.path / "told.json").stat().st_mode) & 0o077 == 0
     assert stat.S_IMODE((ledger.path / "views.json").stat().st_mode) & 0o077 == 0
 
 

@@ -145,11 +145,12 @@ def test_sieve_compares_as_many_columns_as_the_rows_of_all_allow():
     how = {"ranges": "robust", "n_features_to_select": 5, "n_trees": 5, "n_bootstraps": 0}
     strict = SieveMethod(features, secure=True, rows_per_column=3, **how)
     secure = in_process.select(strict, rows, tables)
-    plain = in_process.select(SieveMethod(features, screen=25, **how), rows, tables).selection
+    plain = in_process.select(SieveMethod(features, screen=17, **how), rows, tables).selection
     assert_same(secure.selection, plain)
-    assert np.isnan(plain.redundancy).sum() == 15
-    with pytest.raises(ParameterError, match=r"n_features_to_select=13 needs 26 columns .* allow 25 .* at most 12"):
-        in_process.select(replace(strict, n_features_to_select=13), rows, tables)
+    assert np.isnan(plain.redundancy).sum() == 40 - (25 - 4 * 2)  # what two weighted sums leave of 75 / 3
+    assert_same(in_process.select(replace(strict, min_cell=5), rows, tables, policy=SITE).selection, plain)
+    with pytest.raises(ParameterError, match=r"=9 needs 18 columns .* allow 17 besides 2 weighted sums .* at most 8"):
+        in_process.select(replace(strict, n_features_to_select=9), rows, tables)
 
 
 def test_other_methods_say_how_many_rows_they_need():

@@ -175,7 +175,7 @@ def test_ranges_stay_those_that_were_shown():
 def test_the_radius_must_follow_from_the_moments_of_all():
     first, second, third = honest(GRAPH)
     moments, relation = third.relation.moments, third.relation
-    less = replace(moments, count=moments.count - 5)
+    less = replace(moments, n_rows=moments.n_rows - 5, count=moments.count - 5)
     wrong = {
         "was sent a radius that does not follow from the total of the moments.": replace(
             relation, radius=relation.radius * (1 + 1e-6)

@@ -23,8 +23,9 @@ from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.files import held_file, write_atomically
-from fedsieve.messages.base import AS_OF
-from fedsieve.privacy import Pins, Policy, Story, Views
+from fedsieve.messages.base import View
+from fedsieve.messages.site_view import AS_OF
+from fedsieve.privacy import Pins, Policy, Story, Told, Views
 from fedsieve.reading import read_json
 from fedsieve.tables import Table, dense
 
@@ -239,13 +240,27 @@ class Ledger:
         """How columns were seen, under whatever agreement: two ranges of one column tell of the rows between."""
         file = self.path / "views.json"
         kept = _read(file, {}) if file.is_file() else {}
-        return {name: [(low, high, n_bins) for low, high, n_bins in views] for name, views in kept.items()}
+        return {name: [View(*view) for view in views] for name, views in kept.items()}
 
     def keep_views(self, views: Views) -> None:
         """Remember these instead."""
         if views != self.views():
             make_private(self.path)
             write_json(self.path / "views.json", views, mode=PRIVATE)
+
+    def told(self) -> Told:
+        """What answers compared, of whatever rows and under whatever agreement: columns told bit by bit are told."""
+        file = self.path / "told.json"
+        told: Told = _read(file, {}) if file.is_file() else {}
+        if not all(type(n_columns) is int and n_columns > 0 for n_columns in told.values()):
+            raise damaged(file)
+        return told
+
+    def keep_told(self, told: Told) -> None:
+        """Remember this instead."""
+        if told != self.told():
+            make_private(self.path)
+            write_json(self.path / "told.json", told, mode=PRIVATE)
 
     def _digest(self, rows: Table) -> str:
         return hashlib.sha256(b"".join(sorted(self.hashes(rows)))).hexdigest()

@@ -30,8 +30,9 @@ RULES = {
     "min_cell": "So many rows must differ from a column's most frequent value, or the column is answered as if it were "
     "constant; so many must miss a value, or it is filled in. With less, a rare value gives away the rows that hold "
     "it.",
-    "rows_per_column": "So many rows for each column, or this site's own second moments stay here. With less, sums of "
-    "products can be solved for the rows. So many rows must also have changed since any earlier answer, or none.",
+    "rows_per_column": "So many rows for each column that all answers compare, in all runs together, or this site's "
+    "own second moments stay here. With less, sums of products can be solved for the rows. So many rows must also have "
+    "changed since any earlier answer, or none.",
     "min_cohort": "So many sites take part in a run at least. With less, what is told of all is told of this one.",
     "max_runs_per_day": "Runs that are answered within a day. Every run tells a little more; many tell much.",
     "max_runs": "Runs that are answered in all.",

@@ -7,8 +7,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from fedsieve.messages.base import REPLIES, REQUESTS, Known, Memory, Refusal, Reply, Request, Terms
+from fedsieve.messages.base import REPLIES, REQUESTS, Known, Refusal, Reply, Request, Terms
 from fedsieve.messages.columns import PARTS, Columns, Scaling
+from fedsieve.messages.site_view import Memory
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -8,7 +8,7 @@ consent and the docs read the registry and know no message by name.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages.columns import Bins, Columns, declare
+from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table
 
 AT_WORST = (
@@ -23,22 +24,18 @@ AT_WORST = (
     "row is there"
 )
 """What second moments of a site can give away though all its rules are obeyed."""
-AS_OF = "join --as-of answers for the earlier rows; or wait until more rows have changed"
 MAX_REASON = 1000  # characters of a client's own words that are passed on
 REQUESTS: dict[str, type["Request"]] = {}
 REPLIES: dict[str, type["Reply"]] = {}
-View: TypeAlias = tuple[float, float, int]
-"""How a request sees a column: the ends beyond which values count as one, and the bins between them; 0: as numbers."""
 
 
-class Memory(Protocol):
-    """What a site remembers between the rounds of one run."""
+class View(NamedTuple):
+    """How a request sees a column: the ends beyond which values count as one, and what it makes of those between."""
 
-    def keep(self, name: str, values: Float) -> None:
-        """Remember these values instead of any before."""
-
-    def recall(self, name: str) -> Float | None:
-        """The values last kept, if any."""
+    low: float
+    high: float
+    n_bins: int = 0  # into which they are sorted; 0: they count as numbers
+    reach: float = 0.0  # as a share of the range, how near two rows must be to be related; 0: rows are not compared
 
 
 class Reply:
@@ -141,7 +138,7 @@ class Request:
 
     def views(self) -> Mapping[str, View]:
         """How it sees each column of which it groups values, by the ranges that it clips to or by bins."""
-        return {name: (low, high, 0) for name, (low, high) in self.clips().items()}
+        return {name: View(low, high) for name, (low, high) in self.clips().items()}
 
     def told_spread(self) -> tuple[Columns, Bins, Int] | None:
         """How many values of all sites together lie in each bin, where it tells that."""
@@ -193,38 +190,6 @@ class Request:
 
 
 @dataclass(frozen=True, eq=False)
-class SiteView:
-    """What a site that guards itself looks at before it answers: its rows, if it has any, and what it remembers."""
-
-    table: Table | None  # None at an edge server, whose sites look for themselves
-    seen: Table | None  # as the request sees it: more may be held back of values that it clips
-    memory: Memory
-    rows_per_column: int  # that second moments of one site need; 0: any
-    n_changed: int = 0  # rows by which the table differs from the nearest that was answered for; 0: from none
-    n_rows_in_total: int | None = None  # where only the total over all sites is told
-
-    def check_enough_rows(self, n_columns: int, what: str, way_out: str) -> None:
-        """Raise `ProtocolError` where so many columns would be told of too few rows."""
-        if self.table is None:
-            return
-        needed, rule = self.rows_per_column * n_columns, f"(rows_per_column = {self.rows_per_column})"
-        n_rows, has, where = self.table.n_rows, "", "at one site"
-        if self.n_rows_in_total is not None:
-            n_rows, has, where = self.n_rows_in_total, " in all", "in all"
-        if n_rows < needed:
-            raise ProtocolError(
-                f"has {n_rows} rows{has}; {what} of {n_columns} columns need {needed} {where} {rule}, or they could "
-                f"give rows away. {way_out}"
-            )
-        # What subtraction makes of two answers is an answer about these rows; of totals too, if others stay as before.
-        if 0 < self.n_changed < needed:
-            raise ProtocolError(
-                f"its rows differ from those it answered for before in {self.n_changed}; {what} of {n_columns} columns "
-                f"need {needed} or none {rule}: two answers could give these rows away by subtraction. {AS_OF}."
-            )
-
-
-@dataclass(frozen=True, eq=False)
 class Terms:
     """What a site agrees to about one kind of request: its columns, limits of the message's own, and what it reveals.
 
@@ -270,6 +235,10 @@ class Terms:
 
     def check_site(self, request: Any, site: SiteView) -> None:
         """Raise `ProtocolError` where a site that guards itself would tell too much."""
+
+    def tells(self, request: Any, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002 (most compare nothing)
+        """What the reply compares with each other, and as how many columns each counts: a site adds it up for good."""
+        return {}
 
     def check_reply(self, reply: Any) -> None:
         """Raise `ProtocolError` where the reply would tell what nobody agreed to."""

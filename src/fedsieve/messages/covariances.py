@@ -4,7 +4,7 @@ Numbers are taken from the middle of the run's ranges, which every site computes
 lose no digits: covariance = (sum of products - product of sums / n) / n.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +18,6 @@ from fedsieve.messages.base import (
     Addend,
     Known,
     Reply,
-    SiteView,
     check_all_columns,
     finite_rule,
     most_spread,
@@ -38,7 +37,8 @@ from fedsieve.messages.columns import (
 )
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
-from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, told_columns
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches, dense
 
 NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
@@ -225,9 +225,16 @@ class CovariancesTerms(ScaledTerms):
     def check_site(self, request: AskCovariances, site: SiteView) -> None:
         """Also that rows are enough, and that the ranges follow from the total shown."""
         check_scaling_at_site(request.columns, request.scaling, site)
-        n_columns = len(request.encoding().names) + len(self.labels)
         way_out = "Compare fewer columns with each other (screen), or let sites of more rows take part."
-        site.check_enough_rows(n_columns, "covariances", way_out)
+        site.check_enough_rows(self.tells(request, site), "covariances", way_out)
+
+    def tells(self, request: AskCovariances, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
+        """Encoded columns, and labels."""
+        encoding, told = request.encoding(), told_columns(request.columns, request.scaling)
+        owners = (request.columns.features[owner] for owner in encoding.owner)
+        pairs = zip(encoding.names, owners, strict=True)
+        names = (told[owner] if name == owner else name for name, owner in pairs)  # codes are clipped nowhere
+        return dict.fromkeys((*names, *self.labels), 1)
 
     @property
     def own_ranges(self) -> bool:

@@ -15,7 +15,6 @@ from fedsieve.messages.base import (
     SLACK,
     Known,
     Reply,
-    SiteView,
     View,
     check_all_columns,
     finite_rule,
@@ -27,6 +26,7 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present, scaled, square
 from fedsieve.messages.ranges import AskRanges, Ranges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches, dense
 
 
@@ -69,7 +69,7 @@ class AskInformation(ScaledRequest):
         if self.scaling.low is None or self.scaling.high is None:
             return {}
         ends = zip(self.columns.features, self.scaling.low, self.scaling.high, strict=True)
-        return {name: (float(low), float(high), self.n_bins) for name, low, high in ends}
+        return {name: View(float(low), float(high), self.n_bins) for name, low, high in ends}
 
     def answer(self, table: Table) -> Information:
         """Counts batch by batch, entropies from all of them."""
@@ -150,8 +150,12 @@ class InformationTerms(ScaledTerms):
     def check_site(self, request: AskInformation, site: SiteView) -> None:
         """Also that rows are enough, and that the ranges follow from the total shown."""
         check_scaling_at_site(request.columns, request.scaling, site)
-        n_columns = len(request.columns.features) + len(self.labels)
-        site.check_enough_rows(n_columns, "information", "Use fewer features.")
+        site.check_enough_rows(self.tells(request, site), "information", "Use fewer features.")
+
+    def tells(self, request: AskInformation, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
+        """Columns in their bins, and labels."""
+        columns = (f"{name} in {view.n_bins} bins of {list(view[:2])}" for name, view in request.views().items())
+        return dict.fromkeys((*columns, *self.labels), 1)
 
     def reveals(self) -> str:
         """What is related, and what a dishonest server could count."""

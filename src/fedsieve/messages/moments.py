@@ -9,13 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, ProtocolError
 from fedsieve.messages.base import (
     SLACK,
     Addend,
     Known,
     Reply,
-    SiteView,
     finite_rule,
     most_spread,
     names_rule,
@@ -26,8 +25,10 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
 from fedsieve.messages.ranges import AskRanges, Ranges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
+from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import LARGEST, Table, checked_batches
 
+OWN = "own moments"  # which a site remembers from one request to the next
 LARGEST_CODE = 1000.0  # of a nominal column in a secure sum, which needs a bound
 ROUNDING = 16 * np.finfo(np.float64).eps  # of a sum of squares made of mean and spread, and taken apart again
 
@@ -102,6 +103,12 @@ class AskMoments(ScaledRequest):
             for batch in checked_batches(table, self.columns.features, self.columns.missing)
         )
         return reduce(add, parts)
+
+    def answer_in_run(self, table: Table, memory: Memory) -> Moments:
+        """The same, kept: the total is to hold it, whatever a later request sees of the table."""
+        own = self.answer(table)
+        memory.keep(OWN, np.array([own.count, own.mean, own.m2]))
+        return own
 
     def complaints(self, reply: Moments, known: Known) -> Iterator[str]:
         """Counts of rows, and means and spreads that values in [0, 1] can have."""
@@ -193,13 +200,25 @@ class MomentsTerms(ScaledTerms):
         self.check_scaling(request.columns, request.scaling)
 
     def check_site(self, request: AskMoments, site: SiteView) -> None:
-        """Also that the ranges follow from the total shown."""
+        """Also that it is about all columns, and that the ranges follow from the total shown."""
+        if request.columns.features != self.columns.features:
+            raise ProtocolError("was asked for moments of other columns than all that were agreed on.")
         check_scaling_at_site(request.columns, request.scaling, site)
 
     def reveals(self) -> str:
         """Three numbers per column."""
         n = len(self.columns.features)
         return f"the number of rows, count, mean and spread of {n} columns; nothing of how columns go together"
+
+
+def own_moments(agreed: Columns, asked: tuple[str, ...], memory: Memory) -> Moments:
+    """What a site answered in this run, for some of the agreed columns."""
+    kept = memory.recall(OWN)
+    if kept is None:
+        raise ProtocolError("was asked about its moments before it told them. Start the run again.")
+    place = {name: index for index, name in enumerate(agreed.features)}
+    count, mean, m2 = kept[:, [place[name] for name in asked]]
+    return Moments(int(count.max(initial=0)), asked, count.astype(np.int64), mean, m2, 0)
 
 
 def moments_of(X: Float, n_clipped: int, features: tuple[str, ...]) -> Moments:

@@ -1,6 +1,6 @@
 """Pair sums: for each two features the sum of min(r_p, r_b) over all pairs of a client's rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +13,6 @@ from fedsieve.messages.base import (
     Addend,
     Known,
     Reply,
-    SiteView,
     finite_rule,
     names_rule,
     rows_rule,
@@ -22,6 +21,7 @@ from fedsieve.messages.base import (
 )
 from fedsieve.messages.columns import same_names, square
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
 
 ROUNDED = 1e-6  # relative room where degrees count that the kernels round to whole numbers
@@ -121,8 +121,12 @@ class PairSumsTerms(RelationTerms):
 
     def check_rows(self, relation: Relation, site: SiteView) -> None:
         """Of 0/1 columns they give all second moments."""
-        n_columns = len(relation.columns.features)
-        site.check_enough_rows(n_columns, "pair sums", "Use wire='vectors' with a small max_iter, or fewer features.")
+        way_out = "Use wire='vectors' with a small max_iter, or fewer features."
+        site.check_enough_rows(relation.told_columns(), "pair sums", way_out)
+
+    def tells(self, request: AskPairSums, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
+        """The features, in whatever radius: a change of it that tells rows apart is looked for in the rows."""
+        return request.relation.told_columns()
 
     def reveals(self) -> str:
         """How features resemble each other."""

@@ -1,6 +1,6 @@
 """Partial correlations: how columns and labels are related, given others, within one site."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,19 +9,10 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
-from fedsieve.messages.base import (
-    AT_WORST,
-    Known,
-    Reply,
-    Request,
-    SiteView,
-    Terms,
-    check_all_columns,
-    rows_rule,
-    shape_rule,
-)
+from fedsieve.messages.base import AT_WORST, Known, Reply, Request, Terms, check_all_columns, rows_rule, shape_rule
 from fedsieve.messages.columns import LOCAL, Columns, Scaling, check_labels_present
 from fedsieve.messages.covariances import AskCovariances
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
 
 MAX_ROUNDS = 1000  # of tests in one run
@@ -94,10 +85,13 @@ class PartialCorrelationsTerms(Terms):
         """A level of the search is a round or several; the server decides what it tests."""
         return MAX_ROUNDS
 
-    def check_site(self, request: AskPartialCorrelations, site: SiteView) -> None:  # noqa: ARG002
+    def check_site(self, request: AskPartialCorrelations, site: SiteView) -> None:
         """Also that rows are enough: in the end all correlations could be asked for."""
-        n_columns = len(self.columns.features) + len(self.labels)
-        site.check_enough_rows(n_columns, "correlations", "Use fewer features.")
+        site.check_enough_rows(self.tells(request, site), "correlations", "Use fewer features.")
+
+    def tells(self, request: AskPartialCorrelations, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
+        """All columns and labels."""
+        return dict.fromkeys((*self.columns.features, *self.labels), 1)
 
     def check(self, request: AskPartialCorrelations) -> None:
         """Also the labels, and how many variables are given."""

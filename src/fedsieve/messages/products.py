@@ -1,7 +1,9 @@
 """Products: a client's distances times a vector, one number per feature and round, instead of all pair sums."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,22 +12,13 @@ from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
-from fedsieve.messages.base import (
-    AT_WORST,
-    SLACK,
-    Addend,
-    Known,
-    Memory,
-    Reply,
-    SiteView,
-    finite_rule,
-    rows_rule,
-    shape_rule,
-)
+from fedsieve.messages.base import AT_WORST, SLACK, Addend, Known, Reply, finite_rule, rows_rule, shape_rule
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table
 
 SUMS_TOLD = 5  # pair sums per feature that one product gives away at most, where they are small whole numbers
+WAY_OUT = "Use fewer features, or a smaller max_iter."
 SUMS, OWN, DEGREES = "pair sums", "last product", "degrees"  # what a site remembers from its first product on
 
 
@@ -131,8 +124,25 @@ class ProductsTerms(RelationTerms):
 
     def check_rows(self, relation: Relation, site: SiteView) -> None:
         """Whole numbers of this size tell about five columns' pair sums a round."""
-        n_columns = min(len(relation.columns.features), SUMS_TOLD * self.max_rounds)
-        site.check_enough_rows(n_columns, "products", "Use fewer features, or a smaller max_iter.")
+        if self._tells_all(len(relation.columns.features)):
+            site.check_enough_rows(relation.told_columns(), "products", WAY_OUT)
+        else:  # what a whole run tells, before it begins; vectors are counted as they come
+            whole = {"all rounds": SUMS_TOLD * self.max_rounds}
+            replace(site, told={}).check_enough_rows(whole, "products", WAY_OUT)
+
+    def tells(self, request: AskProducts, site: SiteView) -> Mapping[str, int]:
+        """The features, told of with their relation, where all rounds could tell that much; else one vector more.
+
+        The pair sums say which relation a vector was multiplied with; they are not there yet when it is the first.
+        """
+        if self._tells_all(len(request.vector)):
+            return {} if request.relation is None else request.relation.told_columns()
+        sums = site.memory.recall(SUMS) if request.relation is None else None
+        about = json.dumps(request.pins()).encode() if sums is None else sums.tobytes()
+        return {f"product {hashlib.sha256(about + request.vector.tobytes()).hexdigest()}": SUMS_TOLD}
+
+    def _tells_all(self, n_columns: int) -> bool:
+        return n_columns <= SUMS_TOLD * self.max_rounds
 
     @property
     def most(self) -> int:
@@ -145,6 +155,7 @@ class ProductsTerms(RelationTerms):
         expected, degrees = self._next_vector(request, site.memory)
         if request.vector.shape != expected.shape or not np.allclose(request.vector, expected, rtol=SLACK, atol=0):
             raise ProtocolError("was sent a vector that PageRank does not make of the weights and the last total.")
+        site.check_enough_rows(self.tells(request, site), "products", WAY_OUT)
         if degrees is not None:
             site.memory.keep(DEGREES, degrees)
 

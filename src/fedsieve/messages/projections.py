@@ -1,6 +1,8 @@
 """Projections: how each encoded column varies with weighted sums of all of them, for tables too wide to compare."""
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,17 +10,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
-from fedsieve.messages.base import (
-    SLACK,
-    Addend,
-    Known,
-    Reply,
-    SiteView,
-    finite_rule,
-    names_rule,
-    rows_rule,
-    shape_rule,
-)
+from fedsieve.messages.base import SLACK, Addend, Known, Reply, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.covariances import (
     ROUNDING,
@@ -31,15 +23,30 @@ from fedsieve.messages.covariances import (
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches
 
-LEAST = 1e-8  # of the largest weight of a sum: what is less counts as 0
+WEIGHT_BITS = 8  # of the largest weight of a sum: no weight is finer
+COLUMNS_PER_SUM = 4
+"""As how many columns a weighted sum counts, since a server may choose weights that keep columns apart in it.
+
+Counts of rows are whole numbers, and with weights 1, b, b², ... the products of several 0/1 columns are the digits of
+one number to the base b. A column that is not held back has `min_cell` = 5 rows at least, so that its counts need
+b = 6, and 1, 6, 36 and 216 are all the weights that 8 bits have room for.
+"""
 
 
-def least_weight(weights: Float) -> Float:
-    """Per weighted sum the smallest weight that is not 0."""
-    least: Float = LEAST * np.abs(weights).max(axis=0, initial=0.0)
-    return least
+def coarse_weights(weights: Float) -> Float:
+    """The weights that a site accepts: per weighted sum multiples of 2^-8 of the power of 2 above the largest.
+
+    >>> coarse_weights(np.array([[0.7], [0.001], [-0.1]])).ravel().tolist()
+    [0.69921875, 0.0, -0.1015625]
+    """
+    largest = np.abs(weights).max(axis=0, initial=0.0)
+    step = np.maximum(np.ldexp(1.0, np.frexp(largest)[1] - WEIGHT_BITS), np.finfo(np.float64).tiny)
+    most = 2**WEIGHT_BITS - 1  # or rounding up would change the step
+    coarse: Float = np.clip(np.round(weights / step), -most, most) * step
+    return coarse
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +208,18 @@ class ProjectionsTerms(ScaledTerms):
     def check_site(self, request: AskProjections, site: SiteView) -> None:
         """Also that rows are enough for so many weighted sums, and that the ranges follow from the total shown."""
         check_scaling_at_site(request.columns, request.scaling, site)
-        site.check_enough_rows(request.weights.shape[1], "weighted sums", "Use fewer labels, or larger sites.")
-        if np.any((request.weights != 0) & (np.abs(request.weights) < least_weight(request.weights))):
-            raise ProtocolError("was sent weights so unlike that rounding would sort its rows into groups.")
+        if not np.array_equal(request.weights, coarse_weights(request.weights)):
+            raise ProtocolError(
+                f"was sent weights of more than {WEIGHT_BITS} bits: fine ones would keep many columns apart in one sum."
+            )
+        way_out = f"Use fewer labels, each of which counts as {COLUMNS_PER_SUM} columns, or larger sites."
+        site.check_enough_rows(self.tells(request, site), "weighted sums", way_out)
+
+    def tells(self, request: AskProjections, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
+        """Each weighted sum, by its weights and the ranges of the columns that it adds up."""
+        columns = json.dumps([request.columns.features, *sorted(request.pins().items())]).encode()
+        sums = (hashlib.sha256(columns + weights.tobytes()).hexdigest() for weights in request.weights.T)
+        return {f"weighted sum {one}": COLUMNS_PER_SUM for one in sums}
 
     def reveals(self) -> str:
         """Averages, spreads, and how columns go with the labels."""

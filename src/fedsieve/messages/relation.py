@@ -1,7 +1,7 @@
 """How a site relates its rows in each feature: what relation matrices, pair sums and products have in common."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,20 @@ from fedsieve import kernels
 from fedsieve.arrays import Float, Rows
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.relation import SIMILARITY_CAP
-from fedsieve.messages.base import SLACK, Request, SiteView
+from fedsieve.messages.base import SLACK, Known, Request, View
 from fedsieve.messages.columns import Columns, Part, Scaling, scaled
-from fedsieve.messages.moments import AskMoments, Moments
+from fedsieve.messages.moments import AskMoments, Moments, own_moments
 from fedsieve.messages.scaled import (
     ScaledTerms,
     check_scaling_at_site,
     clipped_ranges,
     range_pins,
     site_ranges,
+    told_columns,
     unshown_ranges,
 )
-from fedsieve.tables import Table, check_values, is_sparse
+from fedsieve.messages.site_view import SiteView
+from fedsieve.tables import LARGEST, Table, check_values, is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,22 @@ class Relation(Part):
         if self.kind == "similarity":
             return 1.0 - np.minimum(self.radius, SIMILARITY_CAP)
         return self.radius
+
+    def views(self) -> Mapping[str, View]:
+        """How it sees each column of numbers; in a site's own ranges all of it."""
+        low, high = self.scaling.low, self.scaling.high
+        if low is None or high is None:
+            low, high = np.full((2, len(self.radius)), [[-LARGEST], [LARGEST]])
+        parts = zip(self.columns.features, low, high, self.reach(), self.columns.nominal_mask, strict=True)
+        return {
+            name: View(float(start), float(end), 0, float(reach))
+            for name, start, end, reach, nominal in parts
+            if not nominal
+        }
+
+    def told_columns(self) -> Mapping[str, int]:
+        """What a site that tells of this relation remembers to have told of."""
+        return dict.fromkeys(told_columns(self.columns, self.scaling).values(), 1)
 
     def rows(self, table: Table) -> Rows:
         """A site's rows, scaled; a sparse 0/1 table that is its own scaled version stays sparse."""
@@ -89,6 +107,10 @@ class RelationRequest(Request):
         """Those of the relation."""
         return {} if self.relation is None else clipped_ranges(self.relation.columns, self.relation.scaling)
 
+    def views(self) -> Mapping[str, View]:
+        """By ranges and radius: a few pairs of rows that alone are related are told from all others."""
+        return {} if self.relation is None else self.relation.views()
+
 
 @dataclass(frozen=True, eq=False)
 class RelationTerms(ScaledTerms):
@@ -123,24 +145,28 @@ class RelationTerms(ScaledTerms):
             return
         check_scaling_at_site(relation.columns, relation.scaling, site)
         if relation.moments is not None:
-            self._check_radius(relation, relation.moments, site.seen)
+            self._check_radius(relation, relation.moments, site)
         self.check_rows(relation, site)
 
     def check_rows(self, relation: Relation, site: SiteView) -> None:
         """Raise `ProtocolError` where rows are too few for what is told of these columns."""
 
-    def _check_radius(self, relation: Relation, total: Moments, table: Table | None) -> None:
+    def _check_radius(self, relation: Relation, total: Moments, site: SiteView) -> None:
         n = len(relation.columns.features)
         arrays = (total.count, total.mean, total.m2, relation.radius)
         if total.features != relation.columns.features or any(part.shape != (n,) for part in arrays):
             raise ProtocolError("was sent moments of other columns than those that it is asked about.")
+        ask = AskMoments(relation.columns, relation.scaling)
+        here = replace(total, n_clipped=0)  # which counts the columns that are left out, too
+        wrong = next(ask.complaints(here, Known(max_sites=site.n_sites, max_rows=site.max_rows)), "")
+        if wrong:
+            raise ProtocolError(f"was sent a total of moments that no {site.n_sites} sites have, as if one {wrong}")
         follows = np.where(relation.columns.nominal_mask, 0.0, total.deviation / self.lam)
         if not np.allclose(relation.radius, follows, rtol=SLACK, atol=0):
             raise ProtocolError("was sent a radius that does not follow from the total of the moments.")
-        if table is not None:
-            own = AskMoments(relation.columns, relation.scaling).answer(table)
-            if not total.holds(own):
-                raise FalseTotalError("was sent a total of moments that does not hold its own values.")
+        own = None if site.table is None else own_moments(self.columns, total.features, site.memory)
+        if own is not None and not total.holds(own):
+            raise FalseTotalError("was sent a total of moments that does not hold its own values.")
 
 
 def _radius_of(name: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import FalseTotalError, ProtocolError
-from fedsieve.messages.base import Request, SiteView, Terms
+from fedsieve.messages.base import Request, Terms
 from fedsieve.messages.columns import (
     DECLARED,
     FEDERATED,
@@ -22,6 +22,7 @@ from fedsieve.messages.columns import (
 )
 from fedsieve.messages.histograms import counts_of
 from fedsieve.messages.ranges import Ranges, ranges_of
+from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
 
 FINE = 1e-3  # of its spread: what the rounding of a scaled value may be
@@ -100,6 +101,15 @@ def clipped_ranges(columns: Columns, scaling: Scaling) -> dict[str, tuple[float,
         return {}
     ends = zip(columns.features, columns.nominal_mask, scaling.low, scaling.high, strict=True)
     return {name: (float(low), float(high)) for name, nominal, low, high in ends if not nominal}
+
+
+def told_columns(columns: Columns, scaling: Scaling) -> dict[str, str]:
+    """By which name a site remembers that it told of each column.
+
+    Clipped at another edge it is another column: where values are few whole numbers, the difference of two is 0 or 1.
+    """
+    ends = clipped_ranges(columns, scaling)
+    return {name: f"{name} in {list(ends[name])}" if name in ends else name for name in columns.features}
 
 
 def unshown_ranges(columns: Columns, scaling: Scaling) -> Iterable[str]:

@@ -15,7 +15,7 @@ from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerm
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
-from fedsieve.messages.projections import AskProjections, Projections, ProjectionsTerms, least_weight
+from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Projections, ProjectionsTerms, coarse_weights
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
@@ -125,13 +125,21 @@ class SieveMethod(Method):
         """Of more encoded columns than this, the most relevant are compared with each other, not all."""
         return max(self.screen, 2 * self.k)
 
-    def comparing(self, most: int) -> "SieveMethod":
-        """Fewer columns are compared, the most relevant; but twice as many as are selected it takes."""
+    def comparing(self, most: int, n_labels: int) -> "SieveMethod":
+        """Fewer columns are compared, the most relevant; but twice as many as are selected it takes.
+
+        Where not all are compared, the weighted sums that tell which are the most relevant count as well.
+        """
+        wide, for_sums = self.nominal or len(self.features) > min(self.n_compared, most), ""
+        if wide:
+            n_sums = max(2, n_labels)  # one label is told as two classes
+            most -= COLUMNS_PER_SUM * n_sums
+            for_sums = f" besides {n_sums} weighted sums"
         if 2 * self.k > most:
             raise ParameterError(
                 f"{self.name}: n_features_to_select={self.k} needs {2 * self.k} columns to be compared; the rows of "
-                f"all sites together allow {most} (rows_per_column={self.rows_per_column}). Select at most "
-                f"{most // 2}, or let more rows take part."
+                f"all sites together allow {max(most, 0)}{for_sums} (rows_per_column={self.rows_per_column}). Select "
+                f"at most {max(most // 2, 0)}, or let more rows take part."
             )
         return replace(self, screen=min(self.screen, max(most, 2)))
 
@@ -182,8 +190,7 @@ class SieveMethod(Method):
 
         screening, kept = None, np.arange(len(self.features))
         if len(encoding.names) > self.n_compared:
-            weights = screening_weights(table, labeled.Y, self.ridge)
-            weights[np.abs(weights) < least_weight(weights)] = 0.0
+            weights = coarse_weights(screening_weights(table, labeled.Y, self.ridge))
             ask_projections = AskProjections(self.columns, scaling, weights)
             pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
             variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows

@@ -86,7 +86,7 @@ def held_back(
     place_of = {name: place for place, name in enumerate(table.names)}
     seen = {name: some for name, some in (views or {}).items() if name in place_of}
     apart = {name for name, some in seen.items() if tells_few_apart(X[:, place_of[name]], some, min_cell)}
-    binned = {name: some[-1] for name, some in seen.items() if some[-1][2]}
+    binned = {name: some[-1] for name, some in seen.items() if some[-1].n_bins}
     last = {name: some[-1][:2] for name, some in seen.items()}  # of columns that this request leaves out, too
     for name, (low, high) in {**last, **(ranges or {})}.items():
         if name in place_of and low <= high:
@@ -126,7 +126,7 @@ def held_back(
             reasons[name] = RARE_CODES.format(s="s" * (len(codes) > 1), least=min_cell)
             X[:, place] = _replaced(X[:, place], codes)
         if name in binned and not np.isnan(X[:, place]).any():
-            X[:, place] = in_bins(X[:, place], *binned[name])
+            X[:, place] = in_bins(X[:, place], binned[name])
     hidden: set[str] = set()
     for name, other in _copies(X, table.names, coded | set(binned), constant, min_cell):
         if name not in hidden and other not in hidden:

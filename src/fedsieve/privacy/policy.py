@@ -11,7 +11,7 @@ from typing import TypeAlias
 from fedsieve.checks import check_choice
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.messages import Memory, Reply, Request, Terms
-from fedsieve.messages.base import SiteView
+from fedsieve.messages.site_view import SiteView
 from fedsieve.privacy.noise import Words, least_honest, with_noise
 from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
@@ -20,6 +20,8 @@ from fedsieve.tables import Table
 LEAST_ROWS = 2  # of a site in secure sums, whose min_rows is of all sites together
 Pins: TypeAlias = Mapping[str, str]
 """What must not change, by its digest."""
+Told: TypeAlias = Mapping[str, int]
+"""What a site's answers compared so far, and as how many columns each counts."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,32 @@ class SiteRules:
         return story.told_on(request, digest, cohort, self.terms, lasting)
 
     def check_site(
-        self, request: Request, table: Table | None, seen: Table | None, memory: Memory, n_changed: int = 0
-    ) -> None:
-        """Raise `ProtocolError` where the answer would tell too much of this site's rows."""
-        terms = self._of(request)
+        self,
+        request: Request,
+        tables: tuple[Table | None, Table | None],
+        memory: Memory,
+        told: Told,
+        n_changed: int,
+        cohort: tuple[str, ...],
+    ) -> Told:
+        """What the site will have told with this answer; raises `ProtocolError` where that is too much of its rows.
+
+        `tables` are its rows as they are, and as the request sees them; `told` is by all answers before.
+        """
+        terms, method = self._of(request), self.method
         assert terms is not None
-        view = SiteView(table, seen, memory, self.policy.rows_per_column, n_changed, self._n_rows_in_total)
+        view = SiteView(
+            *tables,
+            memory,
+            self.policy.rows_per_column,
+            told,
+            n_changed,
+            self._n_rows_in_total,
+            max(len(cohort), 1) * method.max_sites_per_client,
+            method.max_rows,
+        )
         terms.check_site(request, view)
+        return told if tables[0] is None else {**told, **terms.tells(request, view)}
 
     def lasting_pins(self, request: Request) -> Pins:
         """What later runs under the same agreement must not change."""

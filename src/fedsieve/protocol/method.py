@@ -116,7 +116,7 @@ class Method(ABC):
         if reason := next((reason for reason in reasons if reason), ""):
             raise ParameterError(f"{self.name}: secure=True needs replies that add up; {reason}")
 
-    def comparing(self, most: int) -> "Method":  # noqa: ARG002 (sites refuse to compare more than they allow)
+    def comparing(self, most: int, n_labels: int) -> "Method":  # noqa: ARG002 (sites refuse to compare more than they allow)
         """The method with at most so many columns compared with each other, where it can do with fewer."""
         return self
 

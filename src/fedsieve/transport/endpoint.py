@@ -227,8 +227,11 @@ class Endpoint:
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         run, tables = letter.run, self._table
         table, seen = (None, None) if tables is None else (tables(None, run), tables(request, run))
-        rules.check_site(request, table, seen, state.memory(run), state.n_changed())
+        whole = rules.check_site(
+            request, (table, seen), state.memory(run), state.told(), state.n_changed(), letter.cohort
+        )
         state.admit(letter.run)
+        state.keep_told(whole)
         state.keep_lasting(rules.lasting_pins(request))
         if isinstance(seen, GuardedTable):  # of what is held back nothing is seen
             shown = {name: view for name, view in request.views().items() if name not in seen.held.constant}

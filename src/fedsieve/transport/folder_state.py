@@ -15,7 +15,7 @@ from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.errors import ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory
-from fedsieve.privacy import Pins, Policy, Story, Views
+from fedsieve.privacy import Pins, Policy, Story, Told, Views
 from fedsieve.reading import read_array
 
 
@@ -67,6 +67,14 @@ class FolderState:
     def keep_views(self, views: Views) -> None:
         """In the ledger."""
         self._ledger.keep_views(views)
+
+    def told(self) -> Told:
+        """From the ledger."""
+        return self._ledger.told()
+
+    def keep_told(self, told: Told) -> None:
+        """In the ledger."""
+        self._ledger.keep_told(told)
 
     def n_changed(self) -> int:
         """From the ledger."""

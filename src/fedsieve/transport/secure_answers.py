@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fedsieve.errors import CodecError, FalseTotalError, ProtocolError, extra_needed
-from fedsieve.messages import Reply, Request
+from fedsieve.messages import Known, Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import AskKeys, AskMasked, AskSignature, Step
 from fedsieve.privacy import GuardedTable, HeldBack, SiteRules, held_back_in_total
@@ -83,7 +83,7 @@ class SecureAnswers:
             raise ProtocolError("was asked for its cells, the first sum of a run, at another time.")
         n_rows, scaled_by = rules.method.max_rows * len(letter.cohort), ""
         if not first and not rules.method.private:
-            cells = self._cells(letter.run, masked.cells)
+            cells = self._cells(letter.run, masked.cells, rules.method, len(letter.cohort))
             n_rows, scaled_by = cells.n_rows, hashlib.sha256(encode(cells)).hexdigest()
             rules = rules.for_total(n_rows)
         reply = reply_to(request, hashlib.sha256(content).hexdigest(), rules)
@@ -93,7 +93,7 @@ class SecureAnswers:
         summand: Summand = sums.Summand(sums.ring_of(request, reply, n_rows), sums.told_of(request), scaled_by)
         return summand
 
-    def _cells(self, run: str, told: Cells | None) -> Cells:
+    def _cells(self, run: str, told: Cells | None, method: Method, n_sites: int) -> Cells:
         """The cells of all sites, as they were told with the second sum of the run."""
         kept, own = self._recalled(run, ALL_CELLS), self._recalled(run, OWN_CELLS)
         if told is None and kept is None:
@@ -103,6 +103,11 @@ class SecureAnswers:
             return kept
         if own is None or not told.holds(own):
             raise FalseTotalError("was told cells of all sites that do not hold its own.")
+        labels = method.columns_read[len(method.features) :]
+        known = Known(max_sites=max(n_sites, 1), max_rows=method.max_rows)
+        wrong = AskCells(method.columns, labels).why_refused(told, known)
+        if wrong:
+            raise ProtocolError(f"was told cells that no {n_sites} sites have together, as if one {wrong}")
         if kept is not None and encode(kept) != encode(told):
             raise ProtocolError("was told another story than before: the cells of all sites changed.")
         self._state.vault(run).keep(ALL_CELLS, encode(told))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Protocol
 
 from fedsieve.messages import Memory
-from fedsieve.privacy import Pins, Story, Views
+from fedsieve.privacy import Pins, Story, Told, Views
 from fedsieve.protocol.parties import RunMemory
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ class SiteState(Protocol):
     def keep_views(self, views: Views) -> None:
         """Remember these instead."""
 
+    def told(self) -> Told:
+        """What all answers so far compared."""
+
+    def keep_told(self, told: Told) -> None:
+        """Remember this instead."""
+
     def n_changed(self) -> int:
         """By how many rows the table differs from the nearest that was answered for; 0: from none."""
 
@@ -71,6 +77,7 @@ class TransientState:
         self._answers: dict[tuple[str, str], bytes] = {}
         self._lasting: dict[str, str] = {}
         self._views: Views = {}
+        self._told: Told = {}
         self._vaults: dict[str, DictVault] = {}
 
     def memory(self, run: str) -> Memory:
@@ -108,6 +115,14 @@ class TransientState:
     def keep_views(self, views: Views) -> None:
         """Held on to."""
         self._views = views
+
+    def told(self) -> Told:
+        """What was kept."""
+        return self._told
+
+    def keep_told(self, told: Told) -> None:
+        """Held on to."""
+        self._told = told
 
     def n_changed(self) -> int:
         """In a process rows stay the same."""

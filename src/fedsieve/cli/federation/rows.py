@@ -11,7 +11,7 @@ from fedsieve.deployment.folders import HELD_BACK, SiteFolder
 from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.errors import ProtocolError
-from fedsieve.messages.base import AS_OF
+from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Policy
 from fedsieve.tables import ArrayTable
 
