@@ -93,18 +93,17 @@ class SiteRules:
         if terms is None:
             agreed = ", ".join(one.request.__name__ for one in self.terms)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
-        reason = why_forbidden(self.method, self.policy)
-        if reason:
-            raise ProtocolError(reason)
+        self._check_allowed()
         terms.check(request)
+
+    def check_run(self, cohort: tuple[str, ...]) -> None:
+        """Raise `ProtocolError` where no run of the method is answered, or none with so few sites."""
+        self._check_allowed()
+        self._check_cohort(cohort)
 
     def check_story(self, request: Request, digest: str, cohort: tuple[str, ...], story: Story, lasting: Pins) -> Story:
         """The run's story with this request; raises `ProtocolError` where it does not fit, or too few take part."""
-        if len(cohort) < self.policy.min_cohort:
-            raise ProtocolError(
-                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
-                "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
-            )
+        self._check_cohort(cohort)
         return story.told_on(request, digest, cohort, self.terms, lasting)
 
     def check_site(
@@ -167,6 +166,18 @@ class SiteRules:
                 f"has {counted}{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
                 "(min_rows): sums of few rows hide little. Wait for more rows, or lower min_rows in the agreement and "
                 "in policy.toml."
+            )
+
+    def _check_allowed(self) -> None:
+        reason = why_forbidden(self.method, self.policy)
+        if reason:
+            raise ProtocolError(reason)
+
+    def _check_cohort(self, cohort: tuple[str, ...]) -> None:
+        if len(cohort) < self.policy.min_cohort:
+            raise ProtocolError(
+                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
+                "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
             )
 
     def _of(self, request: Request) -> Terms | None:
