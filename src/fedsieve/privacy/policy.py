@@ -36,7 +36,7 @@ class Policy:
     max_runs_per_day: int = 24
     max_runs: int = 240  # in all, since the ledger began
     min_difference_rows: int = 5  # by which a table must differ from each one answered for, or not at all
-    min_difference_sites: int = 2  # by which cohorts of secure sums on the same rows must differ, or not at all
+    min_difference_sites: int = 2  # that sums which follow from all secure totals on the same rows are of, at least
     max_epsilon: float = 10.0  # that all noisy answers since the ledger began may cost together
     max_delta: float = 1e-5  # at which that is counted
     allow_exact_ranges: bool = False  # smallest and largest values
