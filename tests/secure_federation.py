@@ -12,7 +12,7 @@ from fedsieve.protocol import Labeled
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
-from fedsieve.transport.secure_answers import SecureAnswers, secure_members
+from fedsieve.transport.secure_answers import SecureAnswers, method_digest, secure_members
 from fedsieve.transport.site_state import TransientState
 
 FEATURES = ("a", "b", "c")
@@ -38,9 +38,9 @@ class SecureFederation:
         self.method = SieveMethod(secure=True, **parameters)
         self.policy, self.wrapping = policy, Bare("run", self.names)
         self.states = {name: TransientState() for name in self.names}
-        self.members, self.sums = secure_members(self.states)
+        self.members, self.sums = secure_members(self.method, self.states)
         self.endpoints = {name: self.endpoint(name) for name in self.names}
-        self.cohort = SecureCohort(self.method, self.names, "run", self.members, encode)
+        self.cohort = SecureCohort(self.method, self.names, "run", method_digest(self.method), self.members, encode)
         self.lost, self.change = lambda *_: False, lambda _step, _name, reply: reply
         self.asked, self.said = [], []  # (step, name, request) and (step, name, reply), as they were
 

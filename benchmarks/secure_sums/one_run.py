@@ -42,9 +42,10 @@ def measured() -> dict[str, float]:
     keys = {name: new_key() for name in names}
     members = {name: key.public_key() for name, key in keys.items()}
     sites = {
-        name: SumSite(Identity(name, keys[name], members), "run", names, n_sums(method), DictVault()) for name in names
+        name: SumSite(Identity(name, keys[name], members, "agreed"), "run", names, n_sums(method), DictVault())
+        for name in names
     }
-    cohort = Unchecked(method, names, "run", members, encode)
+    cohort = Unchecked(method, names, "run", "agreed", members, encode)
     at_site, n_bytes = defaultdict(float), defaultdict(int)
 
     def numbers(name, number):

@@ -8,7 +8,8 @@ import numpy as np
 from fedsieve.messages.secure_sum import KEY, SHARE, AskKeys, AskMasked, AskShares, AskSignature, AskUnmasking
 from fedsieve.privacy.secure_sum import masks
 from fedsieve.privacy.secure_sum.signatures import new_key, sign
-from fedsieve.privacy.secure_sum.site import Identity, Summand, SumSite, cohort_digest, signed_survivors
+from fedsieve.privacy.secure_sum.site import Identity, Summand, SumSite
+from fedsieve.privacy.secure_sum.statements import Run
 from fedsieve.transport.codec import encode
 from fedsieve.transport.site_state import DictVault
 
@@ -21,7 +22,10 @@ def measured(n_sites: int) -> dict[str, float]:
     keys = {name: new_key() for name in names}
     members = {name: key.public_key() for name, key in keys.items()}
     vaults = {name: DictVault() for name in names}
-    sites = {name: SumSite(Identity(name, keys[name], members), "run", names, N_SUMS, vaults[name]) for name in names}
+    sites = {
+        name: SumSite(Identity(name, keys[name], members, "agreed"), "run", names, N_SUMS, vaults[name])
+        for name in names
+    }
     seconds, n_bytes, me = {}, {}, names[0]
 
     def timed(part, request):
@@ -45,8 +49,8 @@ def measured(n_sites: int) -> dict[str, float]:
     request = np.frombuffer(secrets.token_bytes(KEY), dtype=np.uint8)
     timed("one sum", AskMasked(0, request, names, boxes))
     timed("one sum", AskSignature(0, names))
-    content = vaults[me].recall("request 0").decode()
-    statement = signed_survivors("run", 0, content, cohort_digest(names, list(names)), list(names))
+    this = Run("run", "agreed", names).sum(0, request.tobytes(), "", list(names))
+    statement = this.signed_survivors(list(names))
     signatures = np.frombuffer(b"".join(sign(keys[name], statement) for name in names), dtype=np.uint8)
     timed("one sum", AskUnmasking(0, names, names, signatures.reshape(n_sites, -1)))
     return {

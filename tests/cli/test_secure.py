@@ -2,14 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.folders import SiteFolder
-from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.errors import ParameterError
-from fedsieve.tables import ArrayTable
 
 SCHEMA = "a,b,label_y\n0,1,0\n1,0,1\n2,1,1\n"
 
@@ -55,15 +53,17 @@ def test_a_site_approves_a_cohort_and_sees_what_that_tells(fedsieve, made, tmp_p
     made("--secure", "--with-keys", sites="s1,s2,s3,s4")
     folder = tmp_path / "fed" / "sites" / "s1"
     site = SiteFolder(folder)
-    rows = ArrayTable(("a", "b"), np.eye(2))
-    Ledger(site.ledger).keep_cohort("run-1", ("s1", "s2", "s3", "s4"), rows)
+    cohorts = ToldCohorts(site.ledger)
+    cohorts.keep(ToldCohort("run-1", ("s1", "s2", "s3", "s4"), "rows", "cells"))
     asked = fedsieve("federation", "approve-cohort", folder, "--sites", "s1,s2,s3")
     assert asked.code == 2
     assert "Give --yes to approve unattended" in asked.err
     done = fedsieve("federation", "approve-cohort", folder, "--sites", "s3,s1,s2", "--yes")
     assert done.code == 0, done.err
-    assert "the sums of 's4' alone" in " ".join((done.out + done.err).split())
-    assert Ledger(site.ledger).approved_cohorts() == [["s1", "s2", "s3"]]
+    said = " ".join((done.out + done.err).split())
+    assert "the operator can compute by subtraction the sums of 's4' alone: of one site, all that plain runs" in said
+    assert "with the totals of 'run-1' together, totals over 's1', 's2', 's3' give the sums of 's4' alone." in said
+    assert cohorts.approved() == [["s1", "s2", "s3"]]
     assert json.loads((site.ledger / "approved-cohorts.json").read_text())
     for sites in ("s2,s3,s4", "s1,s2,stranger", "s1,s2,s2"):
         refused = fedsieve("federation", "approve-cohort", folder, "--sites", sites, "--yes")

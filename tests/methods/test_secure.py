@@ -214,3 +214,19 @@ def test_three_sites_at_least():
     del tables["s0"]
     with pytest.raises(ParameterError, match="a federation with secure sums needs at least 3 clients; got 2"):
         in_process.select(SieveMethod(features, ranges="robust", secure=True), rows, tables)
+
+
+def test_the_server_s_rows_miss_nothing_in_a_column_that_is_left_out():
+    """As at the sites: a gap there would be the only thing that tells its rows apart."""
+    rng = np.random.default_rng(3)
+    tables = {name: ArrayTable(("a", "b", "c"), rng.random((12, 3)) * [1, 1, 0]) for name in "xyz"}
+    X, Y = rng.random((9, 3)), np.eye(9)[:, :2]
+    X[2, 2], X[5:, 2] = np.nan, 0.25
+    method = SSFMLFSMethod(("a", "b", "c"), ranges="robust", missing="unrelated", secure=True, min_cell=5)
+    filled = X.copy()
+    filled[:, 2] = 0.25
+    with_gap, without = (in_process.select(method, Labeled(one, Y), tables).selection for one in (X, filled))
+    assert with_gap.left_out == without.left_out == ("c",)
+    assert_array_equal(_constant(X, np.array([False, False, True])), np.column_stack([X[:, :2], filled[:, 2]]))
+    for name, values in without.columns().items():
+        assert_array_equal(with_gap.columns()[name], values, err_msg=name)

@@ -316,3 +316,15 @@ def test_tests_of_fedcmfs_may_be_many_and_information_is_asked_once():
 def test_a_cohort_below_the_least_is_refused_by_the_rules_themselves():
     with pytest.raises(ProtocolError, match="in a run of 1 sites; its policy asks for 3"):
         SiteRules(SIEVE, SITE).check_story(honest(SIEVE)[0], "1", ("a",), Story(), {})
+
+
+def test_a_run_s_name_under_another_method_is_refused():
+    site = Site(GRAPH)
+    site.ask(honest(GRAPH)[0])
+    site.ask(honest(GRAPH)[1])
+    other = Endpoint.of_table(TABLE, SIEVE, LENIENT, site.wrapping, site.state)
+    reason = decode(other.answer(encode(honest(SIEVE)[1]))).reason
+    assert reason == (
+        "was asked AskMoments in this run before, under another agreement: the present method asks 'AskHistograms', "
+        "'AskCovariances'. Start a new run."
+    )

@@ -9,7 +9,6 @@ import json
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from fedsieve.checks import is_number
 from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, damaged, n_different
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
-from fedsieve.errors import ProtocolError, listed
+from fedsieve.errors import ProtocolError
 from fedsieve.files import held_file, write_atomically
 from fedsieve.messages.base import View
 from fedsieve.messages.site_view import AS_OF
@@ -34,6 +33,7 @@ KEY_BYTES = 32
 OTHER_ROWS = (
     "its rows are not those that the run began with: two answers would give the difference away. Start a new run."
 )
+OTHER_AGREEMENT = "the run began under another agreement than it holds now. Start a new run."
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ class Ledger:
     ) -> None:
         """Enter a run, once; raises `ProtocolError` where it is one too many, or the rows differ too little.
 
-        One run is about one table: asked again for a run that is entered, it raises where the rows are others.
-        `consent` tells consents apart: a run that goes on under a later one counts as one of that.
+        One run is about one table and agreement: asked again for a run that is entered, it raises where these are
+        others. `consent` tells consents apart: a run that goes on under a later one counts as one of that.
         """
         now = time.time() if now is None else now
         make_private(self.path)
@@ -74,6 +74,8 @@ class Ledger:
             digest = "" if hashes is None else hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
             entered = next((entry for entry in runs if entry["run"] == run), None)
             if entered is not None:
+                if entered.get("agreement") != agreement:
+                    raise ProtocolError(OTHER_AGREEMENT)
                 if entered.get("rows") != digest:
                     raise ProtocolError(OTHER_ROWS)
                 if entered.get("consent") != consent:
@@ -164,51 +166,6 @@ class Ledger:
             found += [hashlib.blake2b(row.tobytes(), key=key, digest_size=HASH_BYTES).digest() for row in values]
         return found
 
-    def why_too_alike_cohort(self, run: str, sites: tuple[str, ...], policy: Policy, rows: Table) -> str:
-        """Why totals over these sites, with an earlier run's over the same rows, would tell of single sites."""
-        if policy.min_difference_sites <= 1 or sorted(sites) in self.approved_cohorts():
-            return ""
-        for entry in self.cohorts():
-            apart = sorted(set(sites) ^ set(entry["sites"]))
-            alike = 0 < len(apart) < policy.min_difference_sites
-            # Within a run, sites see to it themselves.
-            if alike and entry["run"] != run and entry["rows"] == self._digest(rows):
-                return (
-                    f"in run {entry['run']} it was part of totals that differ from this one by {listed(apart)} alone, "
-                    f"whose own sums would follow by subtraction; its policy asks for {policy.min_difference_sites} "
-                    "sites or none (min_difference_sites). Wait for all sites of then, or approve it at each site: "
-                    f"fedsieve federation approve-cohort FOLDER --sites {','.join(sorted(sites))}"
-                )
-        return ""
-
-    def cohorts(self) -> list[dict[str, Any]]:
-        """The sites that totals were told of, for each run: `run`, `sites`, `rows` (a keyed digest of its own)."""
-        file = self.path / "cohorts.json"
-        cohorts: list[dict[str, Any]] = _read(file, {"cohorts": list})["cohorts"] if file.is_file() else []
-        return cohorts
-
-    def keep_cohort(self, run: str, sites: tuple[str, ...], rows: Table) -> None:
-        """Remember whom a total is of."""
-        make_private(self.path)
-        with held_file(self.path / "lock"):
-            cohorts = self.cohorts()
-            if not any((entry["run"], entry["sites"]) == (run, sorted(sites)) for entry in cohorts):
-                entry = {"run": run, "sites": sorted(sites), "rows": self._digest(rows)}
-                write_json(self.path / "cohorts.json", {"cohorts": [*cohorts, entry]}, mode=PRIVATE)
-
-    def approved_cohorts(self) -> list[list[str]]:
-        """Cohorts that this site approved, whatever subtraction would tell."""
-        file = self.path / "approved-cohorts.json"
-        approved: list[list[str]] = _read(file, {"cohorts": list})["cohorts"] if file.is_file() else []
-        return approved
-
-    def approve_cohort(self, sites: Iterable[str]) -> None:
-        """Approve one more."""
-        make_private(self.path)
-        with held_file(self.path / "lock"):
-            approved = [*self.approved_cohorts(), sorted(sites)]
-            write_json(self.path / "approved-cohorts.json", {"cohorts": approved}, mode=PRIVATE)
-
     def story(self, run: str) -> Story:
         """What was asked in a run."""
         file = self._story_file(run)
@@ -262,7 +219,8 @@ class Ledger:
             make_private(self.path)
             write_json(self.path / "told.json", told, mode=PRIVATE)
 
-    def _digest(self, rows: Table) -> str:
+    def digest(self, rows: Table) -> str:
+        """Of all rows, whatever their order; without the key nobody can try out tables."""
         return hashlib.sha256(b"".join(sorted(self.hashes(rows)))).hexdigest()
 
     def _story_file(self, run: str) -> Path:

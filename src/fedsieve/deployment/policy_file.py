@@ -38,8 +38,9 @@ RULES = {
     "max_runs": "Runs that are answered in all.",
     "min_difference_rows": "A table differs from each one answered for by so many rows, or not at all. With less, "
     "two answers give the added rows by subtraction.",
-    "min_difference_sites": "In secure sums: two runs on the same rows are of cohorts that differ by so many sites, or "
-    "not at all. With less, two totals give one site's part by subtraction.",
+    "min_difference_sites": "In secure sums: from the totals of all runs on the same rows sums of no fewer sites than "
+    "this follow by adding and subtracting. With less, they give one site's part. One site that tells the operator its "
+    "own part makes 2 into 1.",
     "max_epsilon": "What all answers with noise may cost together, since the ledger began, in all runs and agreements: "
     "the epsilon of differential privacy. Every answer makes it easier to tell whether a given row is here.",
     "max_delta": "At which delta that is counted: roughly the chance that the promise does not hold for a row. Keep it "

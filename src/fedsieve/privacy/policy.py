@@ -38,7 +38,7 @@ class Policy:
     max_runs_per_day: int = 24
     max_runs: int = 240  # in all, since the ledger began
     min_difference_rows: int = 5  # by which a table must differ from each one answered for, or not at all
-    min_difference_sites: int = 2  # by which cohorts of secure sums on the same rows must differ, or not at all
+    min_difference_sites: int = 2  # that sums which follow from all secure totals on the same rows are of, at least
     max_epsilon: float = 10.0  # that all noisy answers since the ledger began may cost together
     max_delta: float = 1e-5  # at which that is counted
     allow_exact_ranges: bool = False  # smallest and largest values
@@ -95,18 +95,17 @@ class SiteRules:
         if terms is None:
             agreed = ", ".join(one.request.__name__ for one in self.terms)
             raise ProtocolError(f"was asked {type(request).__name__}, which was not agreed on; agreed: {agreed}.")
-        reason = why_forbidden(self.method, self.policy)
-        if reason:
-            raise ProtocolError(reason)
+        self._check_allowed()
         terms.check(request)
+
+    def check_run(self, cohort: tuple[str, ...]) -> None:
+        """Raise `ProtocolError` where no run of the method is answered, or none with so few sites."""
+        self._check_allowed()
+        self._check_cohort(cohort)
 
     def check_story(self, request: Request, digest: str, cohort: tuple[str, ...], story: Story, lasting: Pins) -> Story:
         """The run's story with this request; raises `ProtocolError` where it does not fit, or too few take part."""
-        if len(cohort) < self.policy.min_cohort:
-            raise ProtocolError(
-                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
-                "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
-            )
+        self._check_cohort(cohort)
         return story.told_on(request, digest, cohort, self.terms, lasting)
 
     def check_site(
@@ -188,6 +187,18 @@ class SiteRules:
                 f"has {counted}{' in all' * self.method.secure}; its rules ask for {self.policy.min_rows} "
                 "(min_rows): sums of few rows hide little. Wait for more rows, or lower min_rows in the agreement and "
                 "in policy.toml."
+            )
+
+    def _check_allowed(self) -> None:
+        reason = why_forbidden(self.method, self.policy)
+        if reason:
+            raise ProtocolError(reason)
+
+    def _check_cohort(self, cohort: tuple[str, ...]) -> None:
+        if len(cohort) < self.policy.min_cohort:
+            raise ProtocolError(
+                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
+                "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
             )
 
     def _of(self, request: Request) -> Terms | None:

@@ -16,12 +16,12 @@ from fedsieve.messages import Request, Terms
 
 @dataclass(frozen=True)
 class Story:
-    """The cohort, the requests by kind and digest, the pinned values by their digests; whether a lie has ended it."""
+    """The cohort, the requests by kind and digest, the pinned values by their digests; why it has ended."""
 
     cohort: tuple[str, ...] = ()
     asked: tuple[tuple[str, str], ...] = ()
     pins: Mapping[str, str] = field(default_factory=dict)
-    ended: bool = False
+    ended: str = ""  # what happened to the site, as a refusal says it; empty while it goes on
 
     def holds(self, digest: str) -> bool:
         """Whether this very request belongs to it already."""
@@ -53,6 +53,12 @@ class Story:
         kind = type(request).__name__
         places = [place for place, known in enumerate(kinds) if known == kind]
         asked = [name for name, _ in self.asked]
+        foreign = [name for name in asked if name not in kinds]
+        if foreign:
+            raise ProtocolError(
+                f"was asked {foreign[0]} in this run before, under another agreement: the present method asks "
+                f"{listed(kinds)}. Start a new run."
+            )
         last = max((kinds.index(name) for name in asked), default=-1)
         place = next((place for place in places if place >= last), None)
         if place is None:
@@ -76,7 +82,7 @@ class Story:
     def of(cls, plain: Mapping[str, Any]) -> "Story":
         """From a file."""
         asked = tuple((str(kind), str(digest)) for kind, digest in plain["asked"])
-        return cls(tuple(plain["cohort"]), asked, dict(plain["pins"]), bool(plain.get("ended", False)))
+        return cls(tuple(plain["cohort"]), asked, dict(plain["pins"]), str(plain.get("ended") or ""))
 
 
 def pinned(request: Request) -> dict[str, str]:

@@ -279,6 +279,15 @@ class SupervisedMethod(Method):
         return ArrayTable(self.features, labeled.X, self.labels, labeled.Y)
 
 
+def least_sites(min_clients: int, *, secure: bool) -> int:
+    """How many sites a federation has at least.
+
+    >>> least_sites(2, secure=True), least_sites(2, secure=False)
+    (3, 2)
+    """
+    return max(min_clients, MIN_SECURE if secure else 0)
+
+
 def readable_size(n_bytes: int) -> str:
     """A number of bytes for a message.
 

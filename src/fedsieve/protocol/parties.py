@@ -14,7 +14,7 @@ from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, why_ea
 from fedsieve.messages import Memory, Refusal, Reply, Request
 from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, RunCohort, Steps
 from fedsieve.protocol.influence import KeptReplies
-from fedsieve.protocol.method import MIN_SECURE, Labeled, Method
+from fedsieve.protocol.method import Labeled, Method, least_sites
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import Table
 
@@ -73,7 +73,7 @@ def _check_names(method: Method, names: tuple[str, ...]) -> None:
         raise ParameterError(
             f"{method.name}: client names must differ from each other and from {SERVER!r}; got {names}."
         )
-    least = max(method.min_clients, MIN_SECURE if method.secure else 0)
+    least = least_sites(method.min_clients, secure=method.secure)
     if len(names) < least:
         how = " with secure sums" * method.secure
         raise ParameterError(

@@ -27,6 +27,7 @@ Respond: TypeAlias = Callable[[Request, str], Reply]
 """The reply to a request of a run: a site's own computation, or an edge server's sum over its sites."""
 Record: TypeAlias = Callable[["Letter", Request | None, Reply, int], None]
 """Told of every reply, with its bytes, before it leaves; a refusal may come without the request it answers."""
+LIED_TO = "was told a false total in this run"
 
 
 @dataclass(frozen=True)
@@ -159,13 +160,13 @@ class Endpoint:
         rules = self._rules()
         if rules.policy.keeps_story:
             self._state.check_consent(letter.run)  # also for what was answered before, and for each step of a sum
-            if self._state.story(letter.run).ended:
-                raise ProtocolError("was told a false total in this run, and answers no more in it. Start a new run.")
+            if ended := self._state.story(letter.run).ended:
+                raise ProtocolError(f"{ended}, and answers no more in it. Start a new run.")
         try:
             return self._step(letter, request, rules) if rules.method.secure else self._plain(letter, request, rules)
         except FalseTotalError:
             if rules.policy.keeps_story:  # or totals of the server's choice, one after the other, would tell this part
-                self._state.keep_story(letter.run, replace(self._state.story(letter.run), ended=True))
+                self._state.keep_story(letter.run, replace(self._state.story(letter.run), ended=LIED_TO))
             raise
 
     def _plain(self, letter: Letter, request: Request, rules: SiteRules) -> bytes:

@@ -1,6 +1,8 @@
 """What a joined site remembers, in files of its own folder: each message may be met by a new process."""
 
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
 from fedsieve.deployment.ledger import Changes, Ledger
 from fedsieve.deployment.spent_noise import SpentNoise
+from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.errors import ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory
@@ -92,17 +95,30 @@ class FolderState:
 
     def vault(self, run: str) -> "FolderVault":
         """Files of one run."""
-        return FolderVault(self._folder.prepared / "sums" / Path(run).name)
+        return FolderVault(self._vaults / Path(run).name)
+
+    def end_sums(self, run: str, why: str) -> None:
+        """Forget a run's secrets; the story says first that it is over, and why."""
+        self.keep_story(run, replace(self.story(run), ended=why))
+        shutil.rmtree(self._vaults / Path(run).name, ignore_errors=True)
+
+    def end_other_sums(self, run: str) -> None:
+        """Of runs that failed, or were left alone, nobody would ever ask the rest."""
+        for folder in self._vaults.glob("*"):
+            if folder.name != Path(run).name:
+                self.end_sums(folder.name, "has begun a later run of secure sums since this one")
 
     def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """By the ledger."""
-        reason = self._ledger.why_too_alike_cohort(run, sites, self._policy(), self._folder.rows())
+        rows, least = self._ledger.digest(self._folder.rows()), self._policy().min_difference_sites
+        reason = ToldCohorts(self._folder.ledger).why_too_alike(run, sites, rows, least)
         if reason:
             raise ProtocolError(reason)
 
-    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+    def keep_cohort(self, run: str, sites: tuple[str, ...], told_of: str) -> None:
         """In the ledger."""
-        self._ledger.keep_cohort(run, sites, self._folder.rows())
+        rows = self._ledger.digest(self._folder.rows())
+        ToldCohorts(self._folder.ledger).keep(ToldCohort(run, sites, rows, told_of))
 
     def check_consent(self, run: str) -> None:
         """By the record of consent, and the runs that the ledger counts under it."""
@@ -133,6 +149,10 @@ class FolderState:
         """Entered in the ledger of all runs and agreements."""
         agreement = self._folder.agreement().fingerprint
         SpentNoise(self._folder.ledger).spend(run, agreement, digest, multiplier, self._policy())
+
+    @property
+    def _vaults(self) -> Path:
+        return self._folder.prepared / "sums"
 
     def _answer_file(self, run: str, digest: str) -> Path:
         return self._folder.prepared / "answers" / Path(run).name / digest

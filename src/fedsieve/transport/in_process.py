@@ -14,7 +14,7 @@ from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.exchange import Answer, drive
-from fedsieve.transport.secure_answers import secure_cohorts, secure_members
+from fedsieve.transport.secure_answers import method_digest, secure_cohorts, secure_members
 from fedsieve.transport.site_state import TransientState
 
 RUN = "run"
@@ -37,8 +37,8 @@ def select(
     wrapping, states = Bare(), {name: TransientState() for name in tables}
     gather, sums = None, dict[str, Any]()
     if method.secure:
-        members, sums = secure_members(states)
-        gather = secure_cohorts(method, RUN, members)
+        members, sums = secure_members(method, states)
+        gather = secure_cohorts(method, RUN, method_digest(method), members)
     endpoints = {
         name: Endpoint.of_table(table, method, policy, wrapping, states[name], sums.get(name), words=words)
         for name, table in tables.items()

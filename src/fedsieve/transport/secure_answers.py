@@ -49,23 +49,33 @@ class SecureAnswers:
         vault = self._state.vault(letter.run)
         if vault.recall(BEGUN) is None and self._state.story(letter.run).asked:
             raise ProtocolError("has answered in this run already, and its secrets of it are gone. Start a new run.")
-        vault.keep(BEGUN, b"")
+        self._admit(letter, request, rules)
         site = sums.SumSite(self._identity, letter.run, letter.cohort, sums.n_sums(rules.method), vault)
 
         def summand(masked: AskMasked) -> "Summand":
             return self._summand(letter, masked, rules, reply_to)
 
         def reply() -> bytes:
-            tells_apart = not rules.method.private  # noise hides what subtracting two totals tells
-            if isinstance(request, AskKeys) and tells_apart:
-                self._state.check_cohort(letter.run, request.cohort)
-            if isinstance(request, AskSignature) and tells_apart:
+            if isinstance(request, AskSignature) and _tells_apart(rules):
+                told_of = site.told_of(request.number)
                 self._state.check_cohort(letter.run, request.survivors)
-                self._state.keep_cohort(letter.run, request.survivors)
+                self._state.keep_cohort(letter.run, request.survivors, told_of)
             return encode(site.answer(request, summand))
 
         payload: bytes = site.answer_once(letter.payload, request, reply)
         return payload
+
+    def _admit(self, letter: "Letter", request: Step, rules: SiteRules) -> None:
+        """A run is entered before its first step is answered."""
+        if not isinstance(request, AskKeys):
+            return
+        if _tells_apart(rules):
+            self._state.check_cohort(letter.run, request.cohort)
+        if rules.policy.keeps_story:
+            rules.check_run(letter.cohort)
+            self._state.admit(letter.run)
+            self._state.end_other_sums(letter.run)
+        self._state.vault(letter.run).keep(BEGUN, b"")
 
     def table(self, table: Table, method: Method, run: str) -> GuardedTable:
         """A site's rows as a run's sums see them: without columns of which the total would tell of few rows."""
@@ -120,23 +130,38 @@ class SecureAnswers:
         return cells
 
 
-def secure_members(states: Mapping[str, "SiteState"]) -> tuple[dict[str, Any], dict[str, SecureAnswers]]:
+def secure_members(
+    method: Method, states: Mapping[str, "SiteState"]
+) -> tuple[dict[str, Any], dict[str, SecureAnswers]]:
     """Sites within one process: a key for each that lives as long as the run; the public keys, and the sites' parts."""
     sums = _package()
     keys = {name: sums.new_key() for name in states}
     members = {name: key.public_key() for name, key in keys.items()}
-    return members, {name: secure_answers(name, keys[name], members, states[name]) for name in states}
+    agreed = method_digest(method)
+    return members, {name: secure_answers(name, keys[name], members, agreed, states[name]) for name in states}
 
 
-def secure_answers(name: str, key: Any, members: Mapping[str, Any], state: "SiteState") -> SecureAnswers:
-    """The part of a site of this name and key, which sums up with these members and no others."""
-    return SecureAnswers(_package().Identity(name, key, members), state)
+def secure_answers(
+    name: str, key: Any, members: Mapping[str, Any], agreement: str, state: "SiteState"
+) -> SecureAnswers:
+    """The part of a site of this name and key, which sums up with these members under this agreement and no others."""
+    return SecureAnswers(_package().Identity(name, key, members, agreement), state)
 
 
-def secure_cohorts(method: Method, run: str, members: Mapping[str, Any]) -> GatherCohort:
+def secure_cohorts(method: Method, run: str, agreement: str, members: Mapping[str, Any]) -> GatherCohort:
     """How the server's loop gets a cohort of which only totals are seen."""
     sums = _package()
-    return lambda sites, rounds: sums.SecureCohort(method, sites, run, members, encode, rounds)
+    return lambda sites, rounds: sums.SecureCohort(method, sites, run, agreement, members, encode, rounds)
+
+
+def method_digest(method: Method) -> str:
+    """What stands for the agreement within one process, where nobody wrote one."""
+    return hashlib.sha256(repr(method).encode()).hexdigest()
+
+
+def _tells_apart(rules: SiteRules) -> bool:
+    """Whether subtracting two totals tells of single sites: noise hides that."""
+    return not rules.method.private
 
 
 def _package() -> Any:

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 
@@ -66,7 +67,7 @@ class JoinedSite:
 
         Each may be met by a process of its own, and two would both find that nothing was asked yet.
         """
-        with held_file(make_private(self._folder.ledger) / "answering"):
+        with self._one_at_a_time():
             return self._endpoint.answer(data)
 
     def greet(self, data: bytes) -> bytes:
@@ -75,7 +76,11 @@ class JoinedSite:
 
     def take_result(self, data: bytes) -> bytes:
         """Keep the result of a run."""
-        return self._endpoint.receive(data, RESULT, self._keep_result)
+        with self._one_at_a_time():
+            return self._endpoint.receive(data, RESULT, self._keep_result)
+
+    def _one_at_a_time(self) -> AbstractContextManager[None]:
+        return held_file(make_private(self._folder.ledger) / "answering")
 
     def _rules(self) -> SiteRules:
         return SiteRules(self._folder.agreement().method, self._policy_in_force())
@@ -133,7 +138,7 @@ class JoinedSite:
         agreement = self._folder.agreement()
         members = {name: keys.public_key(agreement.members[name]) for name in agreement.approved}
         key = keys.read_private_key(self._folder.path / "site.key")
-        return secure_answers(self.name, key, members, self._state)
+        return secure_answers(self.name, key, members, agreement.fingerprint, self._state)
 
     def _seen(self, request: Request | None, run: str) -> GuardedTable:
         """The rows as a request sees them, without what is held back."""
@@ -158,6 +163,8 @@ class JoinedSite:
             self._pass_on(letter.run, letter.round, letter.payload)
         place = make_private(self._folder.results / letter.run)
         write_selection_json(text, place)
+        if self._folder.agreement().method.secure:
+            self._state.end_sums(letter.run, "was given the result of this run")
         site_log(self._folder, letter.run).info("the result is in %s", place)
         return b""
 

@@ -55,8 +55,11 @@ class SiteState(Protocol):
     def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """Raise `ProtocolError` where totals over these sites and those of an earlier run tell of single ones."""
 
-    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
-        """Remember that a total over these sites is told."""
+    def keep_cohort(self, run: str, sites: tuple[str, ...], told_of: str) -> None:
+        """Remember that a total over these sites is told, and of what."""
+
+    def end_other_sums(self, run: str) -> None:
+        """Forget the secrets of all other runs, and answer nothing in these any more."""
 
     def check_consent(self, run: str) -> None:
         """Raise `ProtocolError` where nobody consents that this run is answered, or no longer."""
@@ -135,8 +138,11 @@ class TransientState:
     def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """A process remembers no run before."""
 
-    def keep_cohort(self, run: str, sites: tuple[str, ...]) -> None:
+    def keep_cohort(self, run: str, sites: tuple[str, ...], told_of: str) -> None:
         """Nor this one after it."""
+
+    def end_other_sums(self, run: str) -> None:
+        """Nor has it secrets of any but this one."""
 
     def check_consent(self, run: str) -> None:
         """In a process nobody is asked."""

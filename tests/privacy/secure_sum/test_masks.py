@@ -9,14 +9,15 @@ import pytest
 from fedsieve.errors import ProtocolError
 from fedsieve.privacy.secure_sum import masks
 from fedsieve.privacy.secure_sum.signatures import is_signed, new_key, sign
+from fedsieve.privacy.secure_sum.statements import Run, Sum, statement
 
-SUM = masks.Sum("run", 3, "digest of the request", "digest of the cohort")
+SUM = Sum("run", "agreed", 3, "digest of the request", "digest of the cohort")
 ONE, OTHER = secrets.token_bytes(32), secrets.token_bytes(32)
 NAMES = ("b", "a")
 
 
 def pair(this=SUM, private=ONE, public=OTHER, names=NAMES, size=5):
-    return this.pair_mask(private, masks.public_key(public), names, size).tolist()
+    return masks.pair_mask(this, private, masks.public_key(public), names, size).tolist()
 
 
 def test_two_sites_have_one_mask():
@@ -27,23 +28,31 @@ def test_two_sites_have_one_mask():
 
 @pytest.mark.parametrize(
     "other",
-    [{"run": "run.1"}, {"number": 4}, {"request": "another"}, {"cohort": "another"}],
+    [{"run": "run.1"}, {"agreement": "another"}, {"number": 4}, {"content": "another"}, {"cohort": "another"}],
     ids=lambda x: next(iter(x)),
 )
-def test_another_use_has_another_mask(other):
+def test_another_use_has_another_mask_and_is_signed_otherwise(other):
     assert pair(replace(SUM, **other)) != pair()
-    assert replace(SUM, **other).own_mask(ONE, "a", 5).tolist() != SUM.own_mask(ONE, "a", 5).tolist()
+    assert masks.own_mask(replace(SUM, **other), ONE, "a", 5).tolist() != masks.own_mask(SUM, ONE, "a", 5).tolist()
+    assert replace(SUM, **other).signed_survivors(["a"]) != SUM.signed_survivors(["a"])
+
+
+def test_keys_are_signed_for_one_run_agreement_cohort_and_site():
+    run, keys = Run("run", "agreed", ("a", "b")), ("a", ONE, OTHER)
+    others = [replace(run, name="x"), replace(run, agreement="x"), replace(run, cohort=("a",))]
+    signed = [one.signed_keys(*keys) for one in (run, *others)] + [run.signed_keys("b", ONE, OTHER)]
+    assert len(set(signed)) == 5
 
 
 def test_other_sites_have_another_mask():
     assert pair(names=("a", "c")) != pair()
-    assert SUM.own_mask(ONE, "b", 5).tolist() != SUM.own_mask(ONE, "a", 5).tolist()
-    assert SUM.own_mask(OTHER, "a", 5).tolist() != SUM.own_mask(ONE, "a", 5).tolist()
+    assert masks.own_mask(SUM, ONE, "b", 5).tolist() != masks.own_mask(SUM, ONE, "a", 5).tolist()
+    assert masks.own_mask(SUM, OTHER, "a", 5).tolist() != masks.own_mask(SUM, ONE, "a", 5).tolist()
 
 
 def test_names_cannot_be_moved_from_one_field_to_the_next():
-    assert masks.statement("a", "b") != masks.statement("a,b")
-    assert masks.statement('a","b') != masks.statement("a", "b")
+    assert statement("a", "b") != statement("a,b")
+    assert statement('a","b') != statement("a", "b")
 
 
 def test_a_stream_is_that_of_the_cipher():
@@ -54,9 +63,9 @@ def test_a_stream_is_that_of_the_cipher():
     nonce = bytes([1, 0, 0, 0]) + bytes.fromhex("000000090000004a00000000")
     block = Cipher(ChaCha20(bytes(range(32)), nonce), mode=None).encryptor().update(bytes(64))
     assert block[:16].hex() == "10f1e7e4d13b5915500fdd1fa32071c4"
-    key = masks._key(ONE, "own", *SUM._bound(), "a")
+    key = masks._key(ONE, "own", *SUM.bound(), "a")
     whole = Cipher(ChaCha20(key, bytes(16)), mode=None).encryptor().update(bytes(40))
-    assert SUM.own_mask(ONE, "a", 5).tolist() == np.frombuffer(whole, dtype="<u8").tolist()
+    assert masks.own_mask(SUM, ONE, "a", 5).tolist() == np.frombuffer(whole, dtype="<u8").tolist()
 
 
 BOX = {"private": ONE, "public": masks.public_key(OTHER), "run": "run", "sender": "a", "receiver": "b"}
@@ -88,14 +97,14 @@ def test_a_changed_box_does_not_open(place):
 
 def test_a_key_that_is_none_is_refused():
     with pytest.raises(ProtocolError, match="a public key that is none"):
-        SUM.pair_mask(ONE, bytes(32), NAMES, 1)
+        masks.pair_mask(SUM, ONE, bytes(32), NAMES, 1)
 
 
 def test_a_signature_is_of_one_key_and_one_statement():
-    key, signed = new_key(), masks.statement("x")
+    key, signed = new_key(), statement("x")
     signature = sign(key, signed)
     assert len(signature) == 96
     assert is_signed(key.public_key(), signed, signature)
-    assert not is_signed(key.public_key(), masks.statement("y"), signature)
+    assert not is_signed(key.public_key(), statement("y"), signature)
     assert not is_signed(new_key().public_key(), signed, signature)
     assert not is_signed(key.public_key(), signed, bytes(96))

@@ -109,7 +109,7 @@ class SecureSums(RuleBasedStateMachine):
         refusal = getattr(self, "refusal", None)
         assert refusal is None or any(
             words in str(refusal)
-            for words in ("sites are left; a secure sum takes", "give another secret than it announced", "broke a rule")
+            for words in ("sites are left; a secure sum takes", "give the secret that it announced", "broke a rule")
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from fedsieve import messages as m
-from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.told_cohorts import ToldCohorts
 from fedsieve.messages.secure_sum import AskKeys, Keys
 from fedsieve.protocol import Question
 from transport.flower.consortium import is_silent, raises, refusals, sabotage
@@ -84,10 +84,13 @@ def test_what_left_is_written_down_and_secrets_are_private_and_removed(secure):
     n_columns = len(secure.plan.columns.features)
     assert {line["columns"]["number"] for line in masked} == {n_columns}
     assert {line["columns"]["number"] for line in lines if line not in masked} == {0}, "keys tell of no column"
-    vault = site.prepared / "sums" / run.id
+    assert not (site.prepared / "sums" / run.id).exists()  # with the result, whatever sums were never asked for
+    reason = asked_for_keys(secure, run.id)["site-0"].reply.reason
+    assert reason == "was given the result of this run, and answers no more in it. Start a new run."
+    assert isinstance(asked_for_keys(secure, "another")["site-0"].reply, Keys)
+    vault = site.prepared / "sums" / "another"
     assert vault.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in vault.iterdir()} == {0o600}
-    assert not [file.name for file in vault.iterdir() if file.name.startswith(("secrets", "shares", "box", "own-sh"))]
 
 
 def asked_for_keys(secure, run, cohort=ALL):
@@ -95,7 +98,10 @@ def asked_for_keys(secure, run, cohort=ALL):
 
 
 def test_a_site_that_lost_its_secrets_does_not_begin_the_run_anew(secure):
+    sabotage(secure, "site-4", "AskSignature", raises)
+    sabotage(secure, "site-3", "AskSignature", raises)
     run = secure.lead()
+    assert "a secure sum takes 4" in run.failure()
     for file in (secure.folder.site("site-0").prepared / "sums" / run.id).iterdir():
         file.unlink()
     reason = asked_for_keys(secure, run.id)["site-0"].reply.reason
@@ -121,9 +127,9 @@ def test_a_cohort_without_one_site_of_before_is_refused_unless_approved(careful)
     """By subtraction the two totals would tell of that site alone."""
     first, rest = careful.lead(), ALL[:-1]
     reason = asked_for_keys(careful, "another", rest)["site-0"].reply.reason
-    assert f"in run {first.id} it was part of totals that differ from this one by 'site-4' alone" in reason
+    assert f"totals of earlier runs ('{first.id}'), totals over these sites give the sums of 'site-4' alone" in reason
     assert "approve-cohort FOLDER --sites site-0,site-1,site-2,site-3" in reason
-    Ledger(careful.folder.site("site-0").ledger).approve_cohort(rest)
+    ToldCohorts(careful.folder.site("site-0").ledger).approve(rest)
     replies = asked_for_keys(careful, "another", rest)
     assert isinstance(replies["site-0"].reply, Keys)
     assert "approve-cohort" in replies["site-1"].reply.reason
@@ -138,7 +144,7 @@ def test_a_site_lost_in_the_run_counts_as_well(careful):
     sabotage(careful, "site-2", "AskMasked", raises)
     run = careful.lead()
     assert "a secure sum takes 4" in run.failure()
-    assert any("differ from this one by 'site-2' alone" in event["reason"] for event in refusals(run))
+    assert any("give the sums of 'site-2' alone" in event["reason"] for event in refusals(run))
 
 
 def test_the_rules_of_a_site_count_the_total(secure):

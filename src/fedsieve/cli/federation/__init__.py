@@ -30,8 +30,8 @@ class FederationCommands(CommandFiles):
         "status": "Show who is online, and how the latest run goes: round, bytes, elapsed time.",
         "log": "Show what left this site, message by message, from its own record; --verify checks that the record is "
         "whole.",
-        "approve-cohort": "Allow secure sums with these sites, though an earlier run's total would tell of one of them "
-        "by subtraction.",
+        "approve-cohort": "Allow secure sums with these sites, though totals of earlier runs would then tell of single "
+        "ones by subtraction.",
         "purge": "Delete what is no longer needed: sites' replies of ended runs at the server, old results at a site.",
         "simulate": "Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).",
     }

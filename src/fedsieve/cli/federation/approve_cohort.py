@@ -1,5 +1,6 @@
 """`fedsieve federation approve-cohort`: a site allows sums with fewer sites than before, and sees what that tells."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +9,10 @@ import typer
 from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.options import split_names
 from fedsieve.deployment.folders import SiteFolder
-from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.told_cohorts import ToldCohorts
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
+
+SIGNS = " (of some added, of others subtracted)"
 
 
 def approve_cohort(
@@ -17,7 +20,7 @@ def approve_cohort(
     sites: Annotated[str, typer.Option(help="All sites of the cohort, this one too: a,b,c.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Approve without being asked.")] = False,
 ) -> None:
-    """Allow secure sums with these sites, though an earlier run's total would tell of one of them by subtraction.
+    """Allow secure sums with these sites, though totals of earlier runs would then tell of single ones by subtraction.
 
     [bold]Example[/bold]: fedsieve federation approve-cohort siteA/ --sites siteA,siteB,siteC
     """
@@ -33,19 +36,35 @@ def approve_cohort(
         raise ParameterError(
             f"--sites must name members of the agreement, each once and {site.name!r} too; got {listed(names)}."
         )
-    ledger = Ledger(site.ledger)
-    for entry in ledger.cohorts():
-        apart = sorted(set(names) ^ set(entry["sites"]))
-        if apart:
-            warn(
-                f"run {entry['run']} told totals over {listed(entry['sites'])}. With totals over {listed(names)} the "
-                f"operator can compute by subtraction the sums of {listed(apart)} alone: all that plain runs without "
-                "secure sums would tell of them."
-            )
+    cohorts = ToldCohorts(site.ledger)
+    for words in _what_it_tells(cohorts, names):
+        warn(words)
     if not yes:
         if not out.is_terminal:
             raise ProtocolError("nobody is there to ask. Give --yes to approve unattended.")
         if not typer.confirm("Approve this cohort?", default=False):
             raise ProtocolError("not approved; nothing changed.")
-    ledger.approve_cohort(names)
+    cohorts.approve(names)
     say(f"{site.name} takes part in secure sums with {listed(names)}. Each other site of them must approve it too.")
+
+
+def _what_it_tells(cohorts: ToldCohorts, names: list[str]) -> Iterator[str]:
+    """What totals over these sites tell beside each earlier total, and beside all those of one table together."""
+    earlier = cohorts.told()
+    for run, sites in dict.fromkeys((one.run, one.sites) for one in earlier):
+        apart = sorted(set(names) ^ set(sites))
+        if apart:
+            yield (
+                f"run {run} told totals over {listed(sites)}. With totals over {listed(names)} the operator can "
+                f"compute by subtraction the sums of {listed(apart)} alone{SIGNS * (len(apart) > 1)}: of one site, all "
+                "that plain runs without secure sums would tell."
+            )
+    for rows in dict.fromkeys(one.rows for one in earlier):
+        of_one_table = [one for one in earlier if one.rows == rows]
+        alone = cohorts.told_alone(of_one_table, names, 1)
+        if alone:
+            runs = dict.fromkeys(one.run for one in of_one_table)
+            yield (
+                f"with the totals of {listed(list(runs))} together, totals over {listed(names)} give the sums of "
+                f"{listed(alone)} alone."
+            )

@@ -16,7 +16,7 @@ from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError
 from fedsieve.methods import DEFAULT_METHOD, METHODS
 from fedsieve.privacy import SITE
-from fedsieve.protocol.method import MIN_SECURE
+from fedsieve.protocol.method import least_sites
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
@@ -76,7 +76,7 @@ def init(
     """
     check_place(output)
     names = split_names(sites)
-    least = max(min_clients, MIN_SECURE if secure else 0)
+    least = least_sites(min_clients, secure=secure)
     if len(names) < least:
         rule = "--min-clients" if least == min_clients else "--secure"
         raise ParameterError(

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,23 +12,28 @@ from fedsieve.errors import ProtocolError, listed, why_each
 from fedsieve.messages import Known, Reply, Request
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.messages.secure_sum import (
+    KEY,
     AskKeys,
     AskMasked,
     AskShares,
     AskSignature,
     AskUnmasking,
+    Keys,
     Masked,
     Signature,
     Unmasking,
 )
 from fedsieve.privacy.noise import least_honest
 from fedsieve.privacy.secure_sum import masks, shamir, vectors
+from fedsieve.privacy.secure_sum.rebuilding import at_odds
 from fedsieve.privacy.secure_sum.server import Gathered, unmasked
 from fedsieve.privacy.secure_sum.signatures import PublicKey, is_signed
-from fedsieve.privacy.secure_sum.site import cohort_digest, signed_keys, signed_survivors, sum_digest
+from fedsieve.privacy.secure_sum.statements import Run, Sum
 from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.tables import usual_value
+
+AnyReply = TypeVar("AnyReply")
 
 
 def n_sums(method: Method) -> int:
@@ -48,8 +53,8 @@ class SetUp:
 class SecureCohort:
     """Sites whose single replies nobody sees; a lost one is left out of later sums, and rebuilt from shares.
 
-    `encode` makes bytes of a message, `members` are the sites' public keys, `run` is the name under which sites know
-    the run.
+    `encode` makes bytes of a message, `members` are the sites' public keys, `run` and `agreement` what sites know the
+    run by.
     """
 
     unseen = "only the total over the sites is seen (secure sums)"
@@ -59,6 +64,7 @@ class SecureCohort:
         method: Method,
         sites: tuple[str, ...],
         run: str,
+        agreement: str,
         members: Mapping[str, PublicKey],
         encode: Callable[[Request | Reply], bytes],
         rounds_before: int = 0,
@@ -66,12 +72,14 @@ class SecureCohort:
         self.clients = tuple(sorted(sites))
         self.round, self.dropped = rounds_before, dict[str, str]()
         self.n_rows: dict[str, int] | None = None
-        self._method, self._run, self._members, self._encode = method, run, members, encode
+        self._run = Run(run, agreement, self.clients)
+        self._method, self._members, self._encode = method, members, encode
         self._needed = shamir.threshold(len(self.clients))
         self.noise_shares = least_honest(len(self.clients))
         self._set_up: SetUp | None = None
         self._cells: Cells | None = None
         self._number = 0
+        self._disputes: set[tuple[str, str]] = set()  # holder and owner of shares that did not fit
         self._summed: dict[str, tuple[str, ...]] = {}  # what totals tell of -> whose they are
 
     def observe(self, observer: Observer) -> None:
@@ -109,18 +117,8 @@ class SecureCohort:
 
     def _keys_and_shares(self) -> Steps[SetUp]:
         ask = AskKeys(self.clients, n_sums(self._method))
-        keys = yield from self._asked(self.clients, ask)
-        unsigned = {
-            name: "sent keys that it did not sign for this run and cohort."
-            for name, reply in keys.items()
-            if not is_signed(
-                self._members[name],
-                signed_keys(self._run, self.clients, name, reply.box.tobytes(), reply.masks.tobytes()),
-                reply.signature.tobytes(),
-            )
-        }
-        self._lose(unsigned)
-        keys = {name: reply for name, reply in keys.items() if name not in unsigned}
+        keys: dict[str, Keys] = yield from self._asked(self.clients, ask)
+        keys = self._right(keys, self._why_no_keys)
         parts = [(reply.box, reply.masks, reply.signature) for reply in keys.values()]
         forward = AskShares(tuple(keys), *(np.stack(part) for part in zip(*parts, strict=True)))
         shares = yield from self._asked(tuple(keys), forward)
@@ -145,21 +143,25 @@ class SecureCohort:
                 "difference would tell of single sites. Start a new run."
             )
         scaled_by = "" if self._cells is None else hashlib.sha256(self._encode(self._cells)).hexdigest()
-        cohort = cohort_digest(self.clients, list(set_up.sharing))
-        this = masks.Sum(self._run, number, sum_digest(content, scaled_by), cohort)
+        this = self._run.sum(number, content, scaled_by, list(set_up.sharing))
         unmasking = yield from self._unmasking(this, survivors)
         lost = [name for name in set_up.sharing if name not in numbers]
-        total = unmasked(
+        done = unmasked(
             this,
             Gathered(
                 set_up.sharing,
                 {name: reply.values.view(np.uint64) for name, reply in numbers.items()},
                 {name: self._held(unmasking, "seeds", place) for place, name in enumerate(survivors)},
                 {name: self._held(unmasking, "keys", place) for place, name in enumerate(lost)},
+                self._needed,
+                {self.clients.index(holder) + 1 for holder, _ in self._disputes},
             ),
             {name: keys[number] for name, keys in set_up.public.items()},
         )
-        return self._believed(request, vectors.reply_of(request, total, n_rows, len(survivors)), len(survivors))
+        self._disputes |= {(self.clients[place - 1], owner) for place, owner in done.unfit}
+        self._lose({name: why for name, why in at_odds(self._disputes).items() if name not in self.dropped})
+        total = vectors.reply_of(request, done.total, n_rows, len(survivors))
+        return self._believed(request, total, len(survivors))
 
     def _masked(self, number: int, request: Request, content: bytes, n_rows: int) -> Steps[dict[str, Masked]]:
         set_up = self._set_up
@@ -174,42 +176,38 @@ class SecureCohort:
         own = {name: replace(ask, boxes=set_up.boxes[name]) for name in alive} if number == 0 else {}
         replies = yield from self._asked(alive, ask, own)
         length = vectors.length(request, n_rows)
-        wrong = {
-            name: f"sent {len(reply.values)} masked numbers; the sum has {length}."
-            for name, reply in replies.items()
-            if len(reply.values) != length
-        }
-        self._lose(wrong)
-        return {name: reply for name, reply in replies.items() if name not in wrong}
 
-    def _unmasking(self, this: masks.Sum, survivors: tuple[str, ...]) -> Steps[dict[str, Unmasking]]:
+        def why_wrong(_name: str, reply: Masked) -> str:
+            n_numbers = len(reply.values)
+            return "" if n_numbers == length else f"sent {n_numbers} masked numbers; the sum has {length}."
+
+        return self._right(replies, why_wrong)
+
+    def _unmasking(self, this: Sum, survivors: tuple[str, ...]) -> Steps[dict[str, Unmasking]]:
         """The survivors' signatures under the list of them, then their shares."""
-        signed: dict[str, Signature] = yield from self._asked(survivors, AskSignature(this.number, survivors))
-        told = signed_survivors(this.run, this.number, this.request, this.cohort, list(survivors))
-        unsigned = {
-            name: "did not sign the list of survivors."
-            for name, reply in signed.items()
-            if not is_signed(self._members[name], told, reply.signature.tobytes())
-        }
-        self._lose(unsigned)
-        signers = tuple(name for name in signed if name not in unsigned)
-        signatures = np.stack([signed[name].signature for name in signers])
-        replies = yield from self._asked(signers, AskUnmasking(this.number, survivors, signers, signatures))
         assert self._set_up is not None
-        n_lost = len(self._set_up.sharing) - len(survivors)
-        wrong = {
-            name: f"sent shares of {len(reply.keys)} lost sites, not of {n_lost}."
-            for name, reply in replies.items()
-            if len(reply.keys) != n_lost
-        }
-        self._lose(wrong)
-        return {name: reply for name, reply in replies.items() if name not in wrong}
+        signed: dict[str, Signature] = yield from self._asked(survivors, AskSignature(this.number, survivors))
+        told, n_lost = this.signed_survivors(list(survivors)), len(self._set_up.sharing) - len(survivors)
+
+        def why_unsigned(name: str, reply: Signature) -> str:
+            right = is_signed(self._members[name], told, reply.signature.tobytes())
+            return "" if right else "did not sign the list of survivors."
+
+        def why_wrong(_name: str, reply: Unmasking) -> str:
+            n_keys = len(reply.keys)
+            return "" if n_keys == n_lost else f"sent shares of {n_keys} lost sites, not of {n_lost}."
+
+        signed = self._right(signed, why_unsigned)
+        signatures = np.stack([reply.signature for reply in signed.values()])
+        ask = AskUnmasking(this.number, survivors, tuple(signed), signatures)
+        replies: dict[str, Unmasking] = yield from self._asked(tuple(signed), ask)
+        return self._right(replies, why_wrong)
 
     def _held(self, unmasking: Mapping[str, Unmasking], what: str, place: int) -> dict[int, int]:
-        """Who holds which share, by place in the cohort from 1 on; as many as it takes."""
-        some = list(unmasking)[: self._needed]
-        shares = {name: getattr(unmasking[name], what)[place].tobytes() for name in some}
-        return {self.clients.index(name) + 1: int.from_bytes(share, "big") for name, share in shares.items()}
+        """Who holds which share, by place in the cohort from 1 on; some may hold none."""
+        shares = {name: getattr(reply, what)[place].tobytes() for name, reply in unmasking.items()}
+        held = {self.clients.index(name) + 1: int.from_bytes(share, "big") for name, share in shares.items()}
+        return {holder: share for holder, share in held.items() if share < shamir.PRIME}
 
     def _believed(self, request: Request, total: Reply, n_sites: int) -> Reply:
         """The total, once it breaks no rule that a reply of so many sites obeys."""
@@ -228,13 +226,28 @@ class SecureCohort:
         """The replies of those that followed the protocol; the others are lost."""
         self.round += 1
         replies = yield Question(self.round, clients, request, self.clients, own=own or {})
-        bad = {
-            name: reason
-            for name in clients
-            if (reason := request.why_refused(replies[name], Known()) if name in replies else "did not answer.")
-        }
-        self._lose(bad)
-        return {name: replies[name] for name in clients if name not in bad}
+
+        def why_refused(_name: str, reply: Reply | None) -> str | None:
+            return "did not answer." if reply is None else request.why_refused(reply, Known())
+
+        return self._right({name: replies.get(name) for name in clients}, why_refused)
+
+    def _why_no_keys(self, name: str, reply: Keys) -> str:
+        box, public = reply.box.tobytes(), reply.masks
+        told = self._run.signed_keys(name, box, public.tobytes())
+        if not is_signed(self._members[name], told, reply.signature.tobytes()):
+            return "sent keys that it did not sign for this run, cohort and agreement."
+        if not all(masks.gives_secrets(key) for key in (box, *(one[:KEY].tobytes() for one in public))):
+            return "sent a key that gives no secret (of low order)."
+        return ""
+
+    def _right(
+        self, replies: Mapping[str, AnyReply], why_wrong: Callable[[str, AnyReply], str | None]
+    ) -> dict[str, AnyReply]:
+        """Those that are not wrong; who sent the others is lost."""
+        wrong = {name: reason for name, reply in replies.items() if (reason := why_wrong(name, reply))}
+        self._lose(wrong)
+        return {name: reply for name, reply in replies.items() if name not in wrong}
 
     def _lose(self, reasons: Mapping[str, str]) -> None:
         """Go on without some sites, where that is agreed on and enough remain."""

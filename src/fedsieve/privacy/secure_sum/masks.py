@@ -4,9 +4,7 @@ X25519 and HKDF-SHA256 make keys, each bound to one use; ChaCha20 makes the stre
 """
 
 import hashlib
-import json
 import secrets
-from dataclasses import dataclass
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -19,49 +17,38 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fedsieve.arrays import Ring
 from fedsieve.errors import ProtocolError
+from fedsieve.privacy.secure_sum.statements import Sum, statement
 
-PROTOCOL = "fedsieve secure sum 1"
 NONCE = 12
+PROBE = bytes(range(32))  # any private key: what is of low order gives the same nothing with all of them
 
 
-def statement(*parts: object) -> bytes:
-    """Plain values as bytes that can be read in one way only: what keys are bound to, and what is signed.
-
-    >>> statement("keys", 1)
-    b'["fedsieve secure sum 1","keys",1]'
-    """
-    return json.dumps([PROTOCOL, *parts], separators=(",", ":")).encode()
+def pair_mask(this: Sum, private: bytes, public: bytes, names: tuple[str, str], size: int) -> Ring:
+    """The mask of two sites in a sum, from the private key of one and the public key of the other."""
+    return _stream(_key(_exchanged(private, public), "pair", *this.bound(), *sorted(names)), size)
 
 
-def digest(*parts: object) -> str:
-    """Of a statement."""
-    return hashlib.sha256(statement(*parts)).hexdigest()
-
-
-@dataclass(frozen=True)
-class Sum:
-    """One sum of a run: what all its masks are bound to."""
-
-    run: str
-    number: int
-    request: str  # the digest of the request that is answered
-    cohort: str  # the digest of all sites, and of those that shared their secrets
-
-    def pair_mask(self, private: bytes, public: bytes, names: tuple[str, str], size: int) -> Ring:
-        """The mask of two sites, from the private key of one and the public key of the other."""
-        return _stream(_key(_exchanged(private, public), "pair", *self._bound(), *sorted(names)), size)
-
-    def own_mask(self, seed: bytes, name: str, size: int) -> Ring:
-        """The mask of one site, from its seed."""
-        return _stream(_key(seed, "own", *self._bound(), name), size)
-
-    def _bound(self) -> tuple[object, ...]:
-        return self.run, self.number, self.request, self.cohort
+def own_mask(this: Sum, seed: bytes, name: str, size: int) -> Ring:
+    """The mask of one site in a sum, from its seed."""
+    return _stream(_key(seed, "own", *this.bound(), name), size)
 
 
 def public_key(private: bytes) -> bytes:
     """Of a private key."""
     return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+
+
+def gives_secrets(public: bytes) -> bool:
+    """Whether others share a secret with whoever has this public key; with one of low order they share none.
+
+    >>> gives_secrets(public_key(PROBE)), gives_secrets(bytes(32))
+    (True, False)
+    """
+    try:
+        _exchanged(PROBE, public)
+    except ProtocolError:
+        return False
+    return True
 
 
 def seed_digest(seed: bytes) -> bytes:

@@ -10,7 +10,6 @@ from functools import lru_cache
 from fedsieve.protocol.method import MIN_SECURE
 
 PRIME = 2**256 + 297  # the smallest above all secrets of 32 bytes
-SHARE = 33  # bytes
 
 
 def threshold(n_sites: int) -> int:
@@ -42,24 +41,24 @@ def value_at(x: int, coefficients: Sequence[int]) -> int:
     return value
 
 
-def combine(shares: Mapping[int, int]) -> int:
-    """The secret: the value at 0 of the polynomial through the shares, by x.
+def combine(shares: Mapping[int, int], at: int = 0) -> int:
+    """The value of the polynomial through the shares, by x; at 0 it is the secret.
 
-    >>> combine({1: 10, 2: 19, 3: 34})
-    7
+    >>> combine({1: 10, 2: 19, 3: 34}), combine({1: 10, 2: 19, 3: 34}, 4)
+    (7, 55)
     """
     places = tuple(shares)
-    return sum(shares[x] * weight for x, weight in zip(places, _weights(places), strict=True)) % PRIME
+    return sum(shares[x] * weight for x, weight in zip(places, _weights(places, at), strict=True)) % PRIME
 
 
 @lru_cache(maxsize=64)
-def _weights(places: tuple[int, ...]) -> tuple[int, ...]:
-    """Lagrange's: what each share counts for at 0."""
+def _weights(places: tuple[int, ...], at: int) -> tuple[int, ...]:
+    """Lagrange's: what each share counts for."""
     weights = []
     for x in places:
         above = below = 1
         for other in places:
             if other != x:
-                above, below = above * other % PRIME, below * (other - x) % PRIME
+                above, below = above * (at - other) % PRIME, below * (x - other) % PRIME
         weights.append(above * pow(below, -1, PRIME) % PRIME)
     return tuple(weights)

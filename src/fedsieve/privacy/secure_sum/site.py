@@ -8,7 +8,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -35,9 +35,10 @@ from fedsieve.messages.secure_sum import (
 )
 from fedsieve.privacy.secure_sum import masks, shamir
 from fedsieve.privacy.secure_sum.signatures import PrivateKey, PublicKey, is_signed, sign
-from fedsieve.protocol.method import MIN_SECURE
+from fedsieve.privacy.secure_sum.statements import Run, Sum
 
 DIGEST = 32
+NO_SHARE = b"\xff" * SHARE  # beyond the field
 
 
 class Vault(Protocol):
@@ -55,11 +56,12 @@ class Vault(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """Who a site is: its name, its key, and the public keys of all members that it agreed to sum up with."""
+    """Who a site is: its name, its key, the public keys of all members that it agreed to sum up with, and on what."""
 
     name: str
     key: PrivateKey
     members: Mapping[str, PublicKey]
+    agreement: str  # its fingerprint; within a process, the method's
 
 
 class Summand(NamedTuple):
@@ -79,7 +81,8 @@ class SumSite:
 
     def __init__(self, identity: Identity, run: str, cohort: tuple[str, ...], n_sums: int, vault: Vault) -> None:
         self._me, self._key, self._members = identity.name, identity.key, identity.members
-        self._run, self._cohort, self._n_sums, self._vault = run, cohort, n_sums, vault
+        self._run = Run(run, identity.agreement, cohort)
+        self._cohort, self._n_sums, self._vault = cohort, n_sums, vault
         self._needed = shamir.threshold(len(cohort))
 
     def answer_once(self, payload: bytes, request: Step, make: Callable[[], bytes]) -> bytes:
@@ -111,11 +114,15 @@ class SumSite:
                 return self._unmasking(request)
         raise ProtocolError(f"knows no step {type(request).__name__} of a secure sum.")
 
+    def told_of(self, number: int) -> str:
+        """What a sum tells of, once its numbers were asked for."""
+        return self._recalled(f"told of {number}", "its numbers").decode()
+
     def _keys(self, request: AskKeys) -> Keys:
         if request.cohort != self._cohort or list(self._cohort) != sorted(set(self._cohort)):
             raise ProtocolError("was asked to sum up with other sites than those of the run.")
-        if len(self._cohort) < MIN_SECURE:
-            raise ProtocolError(f"was asked for a secure sum of {len(self._cohort)} sites; it takes {MIN_SECURE}.")
+        if len(self._cohort) < self._needed:
+            raise ProtocolError(f"was asked for a secure sum of {len(self._cohort)} sites; it takes {self._needed}.")
         strangers = [name for name in self._cohort if name not in self._members]
         if strangers or self._me not in self._cohort:
             raise ProtocolError(f"was asked to sum up with {listed(strangers) or 'others'}, no members it knows.")
@@ -128,7 +135,7 @@ class SumSite:
             own = secrets.token_bytes(2 * KEY)
             self._vault.keep(f"secrets {number}", own)
             public += masks.public_key(own[:KEY]) + masks.seed_digest(own[KEY:])
-        told = signed_keys(self._run, self._cohort, self._me, masks.public_key(box), bytes(public))
+        told = self._run.signed_keys(self._me, masks.public_key(box), bytes(public))
         return Keys(
             _array(masks.public_key(box), KEY),
             _array(bytes(public), self._n_sums, MASK_KEYS),
@@ -141,11 +148,15 @@ class SumSite:
         if shapes != ((len(names), KEY), (len(names), self._n_sums, MASK_KEYS), (len(names), SIGNATURE)):
             raise ProtocolError("was sent keys that do not fit the sites or the sums.")
         for place, name in enumerate(names):
-            told = signed_keys(
-                self._run, self._cohort, name, request.boxes[place].tobytes(), request.masks[place].tobytes()
-            )
+            box_key, mask_keys = request.boxes[place].tobytes(), request.masks[place]
+            told = self._run.signed_keys(name, box_key, mask_keys.tobytes())
             if not is_signed(self._members[name], told, request.signatures[place].tobytes()):
-                raise ProtocolError(f"was sent keys that {name!r} did not sign for this run and cohort.")
+                raise ProtocolError(
+                    f"was sent keys that {name!r} did not sign for this run, cohort and agreement. Do both hold the "
+                    "same one? Compare fingerprints, and start a new run."
+                )
+            if not all(masks.gives_secrets(key) for key in (box_key, *(one[:KEY].tobytes() for one in mask_keys))):
+                raise ProtocolError(f"was sent a key of {name!r} that gives no secret (of low order).")
         box, own = self._recalled("box", "keys"), names.index(self._me)
         if request.boxes[own].tobytes() != masks.public_key(box):
             raise ProtocolError("was sent other keys as its own than those it made.")
@@ -156,7 +167,7 @@ class SumSite:
             if name == self._me:
                 sealed += bytes(request.box_size)
             else:
-                sealed += masks.seal(box, request.boxes[place].tobytes(), self._run, self._me, name, content)
+                sealed += masks.seal(box, request.boxes[place].tobytes(), self._run.name, self._me, name, content)
         self._vault.keep("own shares", by_site[self._cohort.index(self._me)])
         self._vault.keep("sites", json.dumps(names).encode())
         self._vault.keep("boxes", request.boxes.tobytes())
@@ -185,48 +196,54 @@ class SumSite:
         if own is None or self._vault.recall(f"shares {request.number}") is None:
             raise ProtocolError(f"has no secrets of sum {request.number}: it is over, or was never prepared.")
         own_numbers, told_of, scaled_by = summand(request)
-        content, values = sum_digest(request.request.tobytes(), scaled_by), own_numbers.copy()
-        this = masks.Sum(self._run, request.number, content, cohort_digest(self._cohort, names))
-        values += this.own_mask(own[KEY:], self._me, len(values))
+        this, values = self._run.sum(request.number, request.request.tobytes(), scaled_by, names), own_numbers.copy()
+        values += masks.own_mask(this, own[KEY:], self._me, len(values))
         public = self._recalled(f"keys {request.number}", "shares")
         for name in names:
             if name != self._me:
                 place = sites.index(name) * KEY
-                mask = this.pair_mask(own[:KEY], public[place : place + KEY], (self._me, name), len(values))
+                mask = masks.pair_mask(this, own[:KEY], public[place : place + KEY], (self._me, name), len(values))
                 if self._me < name:
                     values += mask
                 else:
                     values -= mask
-        self._vault.keep(f"request {request.number}", content.encode())
+        self._vault.keep(f"sum {request.number}", json.dumps(astuple(this)).encode())
         self._vault.keep(f"told of {request.number}", told_of.encode())
         return Masked(values.view(np.int64))
 
     def _open(self, names: list[str], sites: list[str], boxes: Bytes) -> None:
         """Take everyone's shares out of their boxes, and keep them sum by sum."""
-        content_size = 2 * SHARE * self._n_sums
         box = self._recalled("box", "boxes, which are open already, or keys")
         if boxes.ndim != 2 or len(boxes) != len(names):
             raise ProtocolError("was sent boxes that do not fit the sites.")
         public, contents = self._recalled("boxes", "shares"), []
         for name, sealed in zip(names, boxes, strict=True):
             place = sites.index(name) * KEY
-            content = self._recalled("own shares", "shares")
-            if name != self._me:
-                key = public[place : place + KEY]
-                content = masks.open_box(box, key, self._run, name, self._me, sealed.tobytes())
-            if len(content) != content_size:
-                raise ProtocolError(f"was sent a box of {name!r} that does not hold its shares.")
-            contents.append(content)
+            if name == self._me:
+                contents.append(self._recalled("own shares", "shares"))
+            else:
+                contents.append(self._opened(box, public[place : place + KEY], name, sealed.tobytes()))
         for number in range(self._n_sums):
             part = slice(2 * SHARE * number, 2 * SHARE * (number + 1))
             self._vault.keep(f"shares {number}", b"".join(content[part] for content in contents))
         for done in ("box", "boxes", "own shares"):
             self._vault.remove(done)
 
+    def _opened(self, box: bytes, public: bytes, name: str, sealed: bytes) -> bytes:
+        """What another site put into its box; no shares at all where it did not make it so.
+
+        That is no reason to refuse: enough others hold shares, and who cannot open a box is not to be lost for it.
+        """
+        nothing = NO_SHARE * 2 * self._n_sums
+        try:
+            content = masks.open_box(box, public, self._run.name, name, self._me, sealed)
+        except ProtocolError:
+            return nothing
+        return content if len(content) == len(nothing) else nothing
+
     def _signature(self, request: AskSignature) -> Signature:
         names = self._listed(request.survivors, self._sharing(), "a signature")
-        told_of = self._recalled(f"told of {request.number}", "its numbers").decode()
-        self._pin(f"the sites whose {told_of} are added up", json.dumps(names))
+        self._pin(f"the sites whose {self.told_of(request.number)} are added up", json.dumps(names))
         self._vault.keep(f"survivors {request.number}", json.dumps(names).encode())
         return Signature(_array(sign(self._key, self._told(request.number, names)), SIGNATURE))
 
@@ -249,13 +266,13 @@ class SumSite:
 
     def _forget(self, number: int) -> None:
         """A sum is over: nothing of it can be masked or unmasked again."""
-        for what in ("secrets", "shares", "keys", "request"):
+        for what in ("secrets", "shares", "keys", "sum"):
             self._vault.remove(f"{what} {number}")
         self._vault.remove(f"answer, masked numbers of sum {number}")
 
     def _told(self, number: int, survivors: list[str]) -> bytes:
-        content = self._recalled(f"request {number}", "its numbers").decode()
-        return signed_survivors(self._run, number, content, cohort_digest(self._cohort, self._sharing()), survivors)
+        this = Sum(*json.loads(self._recalled(f"sum {number}", "its numbers")))
+        return this.signed_survivors(survivors)
 
     def _sharing(self) -> list[str]:
         names: list[str] = json.loads(self._recalled("the sites that share secrets", "its numbers"))
@@ -286,26 +303,6 @@ class SumSite:
         if kept is None:
             raise ProtocolError(f"was asked for a step of a secure sum before it was asked for {before}.")
         return kept
-
-
-def signed_keys(run: str, cohort: tuple[str, ...], name: str, box: bytes, public: bytes) -> bytes:
-    """What a site signs with its keys."""
-    return masks.statement("keys", run, list(cohort), name, box.hex(), hashlib.sha256(public).hexdigest())
-
-
-def signed_survivors(run: str, number: int, request: str, cohort: str, survivors: list[str]) -> bytes:
-    """What a site signs before it unmasks."""
-    return masks.statement("survivors", run, number, request, cohort, survivors)
-
-
-def sum_digest(request: bytes, scaled_by: str) -> str:
-    """Of what a sum is about: the request, and what else its numbers are scaled by."""
-    return masks.digest("request", hashlib.sha256(request).hexdigest(), scaled_by)
-
-
-def cohort_digest(cohort: tuple[str, ...], sharing: list[str]) -> str:
-    """Of all sites of a run, and of those that shared their secrets."""
-    return masks.digest("cohort", list(cohort), list(sharing))
 
 
 def _array(data: bytes, *shape: int) -> Bytes:

@@ -91,7 +91,9 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
     if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
         exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
         method, sites = agreement.method, tuple(settings["sites"])
-        gather = secure_cohorts(method, run.id, folder.public_keys(sites)) if method.secure else None
+        gather = None
+        if method.secure:
+            gather = secure_cohorts(method, run.id, agreement.fingerprint, folder.public_keys(sites))
         outcome = drive(method, labeled, sites, exchange, kept, gather)
         record = _record(agreement, outcome, run, settings, exchange.n_repeated)
         record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
