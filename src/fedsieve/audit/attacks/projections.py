@@ -3,11 +3,11 @@
 import numpy as np
 from scipy.optimize import linprog
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Float, Int
 from fedsieve.messages.projections import AskProjections, Projections
 
 
-def weighted_lone_rows(request: AskProjections, reply: Projections) -> tuple[Float, Float]:
+def weighted_lone_rows(request: AskProjections, reply: Projections) -> tuple[Float, Int]:
     """For each column that one row alone has a 1 in: that row's weighted sums, in raw units; and the column's place.
 
     The columns are 0/1 numbers with the range [0, 1], of which 1/2 was taken away.

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Float, Int
 
 NEAR = 1e-6  # a value within this is read, not guessed
 
@@ -17,6 +17,26 @@ def share_of_rows(guess: Float, truth: Float) -> float:
     """
     found, present = (Counter(map(tuple, np.round(table / NEAR).astype(np.int64))) for table in (guess, truth))
     return sum((found & present).values()) / len(truth)
+
+
+def share_of_values(guess: Float, truth: Float) -> float:
+    """The share of values that a guess has right, of those that it makes: NaN is none.
+
+    >>> share_of_values(np.array([[1.0, np.nan, 2.0]]), np.array([[1.0, 0.0, 3.0]]))
+    0.5
+    """
+    made = ~np.isnan(guess)
+    near = np.abs(guess - truth) <= NEAR * np.maximum(1.0, np.abs(truth))
+    return float(near[made].mean()) if made.any() else 0.0
+
+
+def share_replaced(before: Int, after: Int, k: int) -> float:
+    """The share of the k best of one order that are not among the k best of another.
+
+    >>> share_replaced(np.array([2, 0, 1]), np.array([2, 1, 0]), 2)
+    0.5
+    """
+    return 1 - len(np.intersect1d(before[:k], after[:k])) / k
 
 
 def share_by_chance(truth: Float) -> float:

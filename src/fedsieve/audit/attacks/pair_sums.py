@@ -6,9 +6,9 @@ With columns s of ±1, two rows are alike in column p where s_ip s_jp = 1, so th
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
-from benchmarks.privacy.attacks.signs import settled
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.signs import settled
 from fedsieve.messages.moments import Moments
 from fedsieve.messages.pair_sums import PairSums
 
@@ -23,4 +23,4 @@ def gram_of_pair_sums(moments: Moments, pair_sums: PairSums) -> Gram:
 def sizes_of_products(n_rows: int, sums: Float, pair_sums: Float) -> Float:
     """The inner products of the ±1 columns, without their signs."""
     squares = 4 * pair_sums - n_rows**2 - sums[:, None] ** 2 - sums**2
-    return np.round(np.sqrt(np.maximum(squares, 0.0)))
+    return np.sqrt(np.maximum(squares, 0.0)).round()

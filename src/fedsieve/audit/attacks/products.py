@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
-from benchmarks.privacy.attacks.pair_sums import sizes_of_products
-from benchmarks.privacy.attacks.signs import settled
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.pair_sums import sizes_of_products
+from fedsieve.audit.attacks.signs import settled
 from fedsieve.messages.moments import Moments
 
 

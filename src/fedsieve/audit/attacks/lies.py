@@ -4,6 +4,7 @@ A lie makes other rows of a site's own. It may be about one column, or about all
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from fedsieve.tables import LARGEST
 FAR = 1e9  # beyond all bins of a robust range; it counts as the range's end
 TIMES = 5  # as many rows as a site has
 N_PATTERNS = 8  # of opposite rows, drawn at random
+FEW_PATTERNS = 4  # of those that a liar tries who has little time
 
 
 def two_far_cells(rows: Float, column: int) -> Float:
@@ -46,7 +48,7 @@ def some_opposite(rows: Float, ends: Float) -> Float:
 def one_against_all(rows: Float, column: int) -> Float:
     """Two opposite rows in which all columns go with one as they do in the site's honest rows, but perfectly."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        goes_with = np.nan_to_num(np.corrcoef(rows, rowvar=False)[column])
+        goes_with = np.nan_to_num(np.atleast_2d(np.corrcoef(rows, rowvar=False))[column])
     return some_opposite(rows, np.where(goes_with < 0, -1.0, 1.0))
 
 
@@ -74,6 +76,15 @@ ABOUT_ONE_COLUMN: dict[str, Callable[[Float, int], Float]] = {
     "only one column varies": only_one_varies,
     "all columns go with one": one_against_all,
 }
+
+
+def harmful(rows: Float, column: int, rng: np.random.Generator) -> Iterator[tuple[str, Float]]:
+    """The lies of a site that knows which column is ranked best, by name."""
+    for title, lie in ABOUT_ONE_COLUMN.items():
+        yield title, lie(rows, column)
+    yield "random rows", random_rows(rows, rng)
+    for pattern in islice(opposite_rows(rows, rng), FEW_PATTERNS):
+        yield "opposite rows", pattern
 
 
 def within(rows: Float, low: Float, high: Float) -> Float:

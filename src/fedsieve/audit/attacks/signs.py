@@ -7,8 +7,8 @@ few signs open, and a projection to such matrices, again and again, settles them
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
 from fedsieve.arrays import Bool, Float
+from fedsieve.audit.attacks.gram import Gram
 
 N_STARTS, N_STEPS = 3, 50
 

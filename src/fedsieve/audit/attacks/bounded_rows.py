@@ -7,8 +7,8 @@ to one and to the other (the difference map), and by polishing what comes near.
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.gram import Gram
 
 NOTHING = 1e-9  # relative: eigenvalues of a Gram matrix that rounding made
 STEP = 0.7  # of the difference map

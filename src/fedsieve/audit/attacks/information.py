@@ -7,9 +7,9 @@ column is called 1: columns are taken to be 1 in most rows.
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
-from benchmarks.privacy.attacks.signs import settled
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.signs import settled
 from fedsieve.messages.columns import square
 from fedsieve.messages.information import Information
 
@@ -57,6 +57,6 @@ def _possible(n: int) -> Counts:
             single = entropy(a, n - a) + entropy(b, n - b)
             for both in range(a + b - n, min(a, b) + 1):
                 joint = entropy(both, a - both, b - both, n - a - b + both)
-                value = float(np.round(max(2 * joint - single, 0.0), DECIMALS)) + 0.0
+                value = float(np.round(np.maximum(2 * joint - single, 0.0), DECIMALS)) + 0.0
                 found.setdefault(value, set()).add((a, b, both))
     return found

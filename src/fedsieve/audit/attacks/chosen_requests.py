@@ -4,6 +4,7 @@ Each attack takes one site as `Asked` and returns its guess. A refusal ends it, 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from fedsieve.messages import Refusal, Reply, Request, Scaling
 from fedsieve.messages.columns import Columns, square
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.pair_sums import AskPairSums
+from fedsieve.messages.partial_correlations import AskPartialCorrelations
 from fedsieve.messages.products import AskProducts
 from fedsieve.messages.projections import AskProjections
 from fedsieve.messages.relation import Relation
@@ -31,7 +33,7 @@ class Asked:
     def __init__(self, ask: Callable[[Request], Reply]) -> None:
         self._ask, self.n_requests = ask, 0
 
-    def __call__(self, request: Request) -> Reply:
+    def __call__(self, request: Request) -> Any:
         """The reply; a refusal ends the attack."""
         self.n_requests += 1
         reply = self._ask(request)
@@ -128,7 +130,8 @@ def kth_largest_size(ask: Asked, columns: Columns, largest: Float, k: int) -> Fl
     scaled value is near the smallest number there is, and is rounded to it or to 0: the sum of squares counts the rows
     beyond a threshold. Goes down to 1 / √3 of the largest, above which a square would count twice.
     """
-    left, right = largest / np.sqrt(3), np.nextafter(largest, np.inf)
+    left: Float = largest / np.sqrt(3)
+    right: Float = np.nextafter(largest, np.inf)
     for _ in range(N_HALVINGS):
         at = (left + right) / 2
         half = at * (2.0**536 * np.sqrt(2.0))  # (at / 2 half)² is half of the smallest number
@@ -169,5 +172,17 @@ def rounds_of_pagerank(ask: Asked, relation: Relation, weights: Float, damping: 
 def row_that_joined(before: Asked, after: Asked, columns: Columns, scaling: Scaling) -> Float:
     """Any method, repetition: the row that a site has more than before, by subtraction of sums."""
     asked = AskCovariances(columns, scaling)
+    assert scaling.low is not None
+    assert scaling.high is not None
     middle, width = (scaling.low + scaling.high) / 2, scaling.high - scaling.low
-    return (after(asked).sums - before(asked).sums) * width + middle
+    row: Float = (after(asked).sums - before(asked).sums) * width + middle
+    return row
+
+
+def all_correlations(ask: Asked, columns: Columns, labels: tuple[str, ...]) -> Float:
+    """FedCMFS, tests of the server's choice: the correlation of every two columns, labels last, in one request."""
+    n = len(columns.features) + len(labels)
+    first, second = np.triu_indices(n, 1)
+    given = np.empty((len(first), 0), dtype=np.int64)
+    values: Float = ask(AskPartialCorrelations(columns, labels, first, second, given)).values
+    return values

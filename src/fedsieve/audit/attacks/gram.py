@@ -33,16 +33,25 @@ class Gram:
 
 
 def gram_of(request: AskCovariances, reply: Covariances) -> Gram:
-    """From one site's covariances, with labels where it sent some."""
-    encoding, n_labels = Encoding.of(request.columns, request.scaling), len(reply.labels)
-    number = np.isnan(encoding.code)
-    low, high = encoding.low[encoding.owner], encoding.high[encoding.owner]
-    width = np.where(number & (low < high), high - low, 1.0)
-    middle = np.where(number, (low + high) / 2, 0.0)
-    width, middle = np.append(width, np.ones(n_labels)), np.append(middle, np.zeros(n_labels))
+    """From one site's covariances, with labels where it sent some; in units of its own ranges where it keeps these."""
+    width, middle = _units(request, reply)
     sums = width * reply.sums
     products = np.outer(width, width) * square(reply.upper, len(sums))
     products += np.outer(middle, sums) + np.outer(sums, middle) + reply.n_rows * np.outer(middle, middle)
     raw_sums = sums + reply.n_rows * middle
     whole = np.block([[np.full((1, 1), float(reply.n_rows)), raw_sums[None, :]], [raw_sums[:, None], products]])
     return Gram((*reply.features, *reply.labels), whole)
+
+
+def _units(request: AskCovariances, reply: Covariances) -> tuple[Float, Float]:
+    """How wide each column is in raw units, and where its middle lies."""
+    n_labels = len(reply.labels)
+    if request.scaling.low is None:  # each site's own ranges: from 0 to 1, whatever that is
+        width, middle = np.ones(len(reply.features)), np.full(len(reply.features), 0.5)
+    else:
+        encoding = Encoding.of(request.columns, request.scaling)
+        number = np.isnan(encoding.code)
+        low, high = encoding.low[encoding.owner], encoding.high[encoding.owner]
+        width = np.where(number & (low < high), high - low, 1.0)
+        middle = np.where(number, (low + high) / 2, 0.0)
+    return np.append(width, np.ones(n_labels)), np.append(middle, np.zeros(n_labels))

@@ -6,8 +6,8 @@ opposite but in one row, and for labels.
 
 import numpy as np
 
-from benchmarks.privacy.attacks.gram import Gram
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.gram import Gram
 
 EXACT = 1e-7  # relative: how near sums of squares must come
 

@@ -8,9 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from benchmarks.privacy.score import NEAR
 from fedsieve import kernels
 from fedsieve.arrays import Float
+from fedsieve.audit.score import NEAR
 from fedsieve.messages.moments import Moments
 from fedsieve.messages.pair_sums import AskPairSums, PairSums
 from fedsieve.messages.ranges import Ranges
@@ -26,6 +26,8 @@ def few_rows(ranges: Ranges, moments: Moments, request: AskPairSums, reply: Pair
         return nothing
     relation, sums = request.relation, reply.matrix()
     low, high = relation.scaling.low, relation.scaling.high
+    if low is None or high is None:
+        return nothing
     columns = _values((ranges.low - low) / (high - low), (ranges.high - low) / (high - low), moments)
     table = _joined(columns[:, :1], columns, sums, relation)
     return nothing if table is None else low + table * (high - low)

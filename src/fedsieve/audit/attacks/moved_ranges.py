@@ -6,12 +6,13 @@ column in two; a row that is alone on one side is told from all others, and runs
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from benchmarks.privacy.attacks.gram import gram_of
 
-from attacks.chosen_requests import RefusedError
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.audit.attacks.chosen_requests import RefusedError
+from fedsieve.audit.attacks.gram import gram_of
 from fedsieve.messages import Refusal, Reply, Request, Scaling
 from fedsieve.messages.columns import Bins, Columns, square
 from fedsieve.messages.covariances import AskCovariances
@@ -19,12 +20,12 @@ from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.information import AskInformation
 
 MANY = 10**6  # rows that the server makes up: beside them no site's own rows are more than a tail
-EDGES = np.linspace(-4, 4, 257)
+N_EDGES, N_STEPS = 257, 60
 
 AskInRun = Callable[[Request, str], Reply]
 
 
-def answered(ask: AskInRun, request: Request, run: str) -> Reply:
+def answered(ask: AskInRun, request: Request, run: str) -> Any:
     """The reply; a refusal ends the attack."""
     reply = ask(request, run)
     if isinstance(reply, Refusal):
@@ -32,9 +33,15 @@ def answered(ask: AskInRun, request: Request, run: str) -> Reply:
     return reply
 
 
-def bins_for(columns: Columns) -> Bins:
-    """Narrow ones, alike for all columns."""
-    return Bins.of([EDGES] * len(columns.features))
+def fine_edges(own: Float) -> Float:
+    """Edges for each column, (n_columns, 257): sixty steps between the server's own extremes, and room on both sides.
+
+    The room is for ranges that cut a column where the server likes: see `row_by_halving`.
+    """
+    low, span = own.min(axis=0), np.ptp(own, axis=0)
+    step = np.where(span > 0, span, 1.0) / N_STEPS
+    edges: Float = low[:, None] + step[:, None] * (np.arange(N_EDGES) - (N_STEPS + 5.5))
+    return edges
 
 
 def ranges_between(bins: Bins, own: Int, low: Int, high: Int) -> Scaling:
@@ -45,50 +52,74 @@ def ranges_between(bins: Bins, own: Int, low: Int, high: Int) -> Scaling:
     return Scaling.robust(bins, np.concatenate(parts))
 
 
-def lone_edge(counts: Int) -> int:
-    """The lowest edge that one value alone lies beyond."""
-    beyond = counts.sum() - np.cumsum(counts)[:-1]
-    return int(np.flatnonzero(beyond == 1)[0])
+def lone_edge(counts: list[Int]) -> tuple[int, int] | None:
+    """The first column that has an edge which one value alone lies beyond, and the lowest such edge; or none."""
+    for column, part in enumerate(counts):
+        alone = np.flatnonzero(part.sum() - np.cumsum(part)[:-2] == 1)
+        if len(alone):
+            return column, int(alone[0])
+    return None
 
 
-def row_beyond_an_edge(ask: AskInRun, columns: Columns) -> Float:
-    """Sieve, two runs: the values, in all columns but the first, of the row that is alone beyond an edge of that."""
-    bins, d = bins_for(columns), len(columns.features)
+def row_beyond_an_edge(
+    ask: AskInRun, columns: Columns, edges: Float, labels: tuple[str, ...] = ()
+) -> tuple[int, Float] | None:
+    """Sieve and FedCMFS, two runs: the row that is alone beyond an edge of some column, and which column that is.
+
+    Of that column itself the row says nothing (NaN); labels come last. Nothing where no value is alone.
+    """
+    bins, d = Bins.of(edges), len(columns.features)
     own = answered(ask, AskHistograms(columns, bins), "first").counts
-    edge = lone_edge(bins.split(own)[0])
+    found = lone_edge(bins.split(own))
+    if found is None:
+        return None
+    column, edge = found
     seen = []
     for run, last in (("first", edge), ("second", edge + 1)):
         answered(ask, AskHistograms(columns, bins), run)
-        high = np.append(last, np.full(d - 1, len(EDGES) - 1))
-        request = AskCovariances(columns, ranges_between(bins, own, np.zeros(d, dtype=int), high))
+        high = np.full(d, edges.shape[1] - 1)
+        high[column] = last
+        request = AskCovariances(columns, ranges_between(bins, own, np.zeros(d, dtype=int), high), labels)
         seen.append(gram_of(request, answered(ask, request, run)).products)
-    line = (seen[1] - seen[0])[1]
-    row: Float = line[2:] / line[0]
-    return row
+    line = (seen[1] - seen[0])[1 + column]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        row: Float = line[1:] / line[0]
+    row[column] = np.nan
+    return column, row
 
 
-def row_by_halving(ask: AskInRun, columns: Columns, labels: tuple[str, ...]) -> tuple[Float, Bool]:
-    """FMLFS in two bins, a run per step: where the row that is alone beyond an edge of the first column lies in others.
+def row_by_halving(
+    ask: AskInRun, columns: Columns, labels: tuple[str, ...], edges: Float, n_bins: int = 2
+) -> tuple[int, Float, Bool] | None:
+    """FMLFS, a run per step: where the row that is alone beyond an edge of some column lies in the others.
 
-    And which labels it has, which are taken to be rarer than not.
+    And which labels it has, which are taken to be rarer than not. Ranges put one cut of two or three bins where the
+    search is, and the other, if any, above all values: `fine_edges` leave room for that.
     """
-    bins, d = bins_for(columns), len(columns.features)
+    bins, d, last = Bins.of(edges), len(columns.features), edges.shape[1] - 1
     own = answered(ask, AskHistograms(columns, bins), "step 1").counts
-    n = int(bins.split(own)[0].sum())
+    found = lone_edge(bins.split(own))
+    if found is None:
+        return None
+    column, edge = found
+    n = int(bins.split(own)[column].sum())
     below = np.array([np.cumsum(part)[:-1] for part in bins.split(own)])  # values below each edge
-    left, right = np.zeros(d, dtype=int), np.full(d, len(EDGES) - 1)
-    for step in range(1, int(np.log2(right[0])) + 1):
+    left, right = np.zeros(d, dtype=int), np.full(d, last)
+    for step in range(1, int(np.log2(last)) + 1):
         at = (left + right) // 2
-        at[0] = lone_edge(bins.split(own)[0])
-        half = np.minimum(at, len(EDGES) - 1 - at)
+        at[column] = edge
+        wide = np.minimum(at, (last - at) // (n_bins - 1))
         run = f"step {step}"
         answered(ask, AskHistograms(columns, bins), run)
-        request = AskInformation(columns, labels, ranges_between(bins, own, at - half, at + half), 2)
-        reply = answered(ask, request, run)
-        apart = square(reply.apart, d, 1)[0]
+        scaling = ranges_between(bins, own, at - wide, at + (n_bins - 1) * wide)
+        reply = answered(ask, AskInformation(columns, labels, scaling, n_bins), run)
+        apart = square(reply.apart, d, 1)[column]
         above = [_is_among(n, n - int(below[g, at[g]]), float(apart[g])) for g in range(d)]
         left, right = np.where(above, at, left), np.where(above, right, at)
-    return (EDGES[left] + EDGES[right])[1:] / 2, np.array([_has_label(n, float(told)) for told in reply.relevance[0]])
+    places = np.arange(d)
+    row: Float = (edges[places, left] + edges[places, right]) / 2
+    row[column] = np.nan
+    return column, row, np.array([_has_label(n, float(told)) for told in reply.relevance[column]])
 
 
 def _is_among(n: int, others: int, apart: float) -> bool:
