@@ -11,9 +11,9 @@ from fedsieve.arrays import Bool, Float
 from fedsieve.audit.attacks.binary_rows import rows_from_products
 from fedsieve.audit.attacks.gram import Gram
 from fedsieve.audit.attacks.membership import nearness_to_moments
-from fedsieve.audit.curves import area_under_curve
 from fedsieve.audit.attacks.patterns import certain_rows
 from fedsieve.audit.attacks.projections import sparse_row
+from fedsieve.audit.curves import area_under_curve
 from fedsieve.audit.score import share_by_chance, share_of_rows
 from fedsieve.datasets import load
 from fedsieve.errors import ProtocolError

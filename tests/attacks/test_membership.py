@@ -5,8 +5,8 @@ import pytest
 
 from fedsieve.audit.attacks.gram import Gram
 from fedsieve.audit.attacks.membership import nearness_to_moments
-from fedsieve.audit.curves import area_under_curve
 from fedsieve.audit.attacks.patterns import certain_rows
+from fedsieve.audit.curves import area_under_curve
 
 
 def gram(X):

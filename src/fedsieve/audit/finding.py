@@ -17,6 +17,7 @@ IN_OTHER_WORDS = {
     "so far from its values": "ranges hold the values",
     "outside the range": "ranges hold the values",
     "do not hold its": "ranges hold the values",
+    "other ranges than agreed": "agreed ranges only",
     "not agreed on": "agreed requests only",
     "already spent": "budget",
     "budget": "budget",
@@ -71,7 +72,7 @@ class Finding:
         if self.server_alone is not None:
             words += f"; the server's own rows: {self._number(self.server_alone)}"
         for name, one in self.more.items():
-            words += f"; {name}: {one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
+            words += f"; {name}: {100 * one.value:.0f} % ({100 * one.low:.0f} to {100 * one.high:.0f} %)"
         if self.refused:
             words += f"; then refused: {self.rule}"
         return f"{words}; {self.note}" if self.note else words
@@ -89,7 +90,7 @@ class Finding:
         return cls(**known)
 
     def _number(self, value: float) -> str:
-        return f"{value:.2f}" if self.unit == AUC else f"{value:.0%}".replace("%", " %")
+        return f"{value:.2f}" if self.unit == AUC else f"{100 * value:.0f} %"
 
 
 def rule_of(refusal: str) -> str:
@@ -102,6 +103,6 @@ def rule_of(refusal: str) -> str:
     """
     named = [name for name in re.findall(r"\(([a-z_]+)\b", refusal) if name in RULES]
     if named:
-        return named[0]
+        return str(named[0])
     words = [rule for words, rule in IN_OTHER_WORDS.items() if words in refusal]
-    return str(words[0]) if words else refusal.partition(". ")[0].partition("; ")[0]
+    return words[0] if words else refusal.partition(". ")[0].partition("; ")[0]

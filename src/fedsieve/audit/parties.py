@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.datasets import partition
+from fedsieve.checks import check_choice
+from fedsieve.datasets import available, partition
 from fedsieve.errors import DataError, ParameterError
+from fedsieve.experiments.config import BUNDLED
+from fedsieve.experiments.selection import load_by_name
 from fedsieve.protocol import Labeled
 from fedsieve.protocol.method import Method
-from fedsieve.tables import ArrayTable, Table
+from fedsieve.tables import ArrayTable, Table, dense
 
+INK = "ink"  # the bundled digits, each pixel 1 where there is ink
 LABELED, OUTSIDE = 0.2, 0.2  # shares of the rows that the server has, and that nobody has
 OF_ONE = (0.7, 0.2)  # of one site's own table: the share that it answers for, and that nobody has; the rest are labeled
 MOST_ROWS = 20_000  # of a table; an audit of more would take long and say the same
@@ -70,6 +74,15 @@ class Parties:
     def with_site(self, rows: Rows) -> "Parties":
         """The same, with other rows at the site under attack."""
         return replace(self, sites={**self.sites, self.attacked: rows})
+
+
+def of_dataset(name: str, n_sites: int, seed: int) -> Parties:
+    """The bundled digits, in grey or in black and white, or a known dataset, dealt out."""
+    check_choice("fedsieve audit", "--dataset", name, (BUNDLED, INK, *available()))
+    data = load_by_name(BUNDLED if name == INK else name)
+    X = np.asarray(dense(data.X), dtype=np.float64)
+    X = (X.max() / 2 < X).astype(np.float64) if name == INK else X
+    return dealt_out(name, data.feature_names, data.label_names, Rows(X, data.Y.astype(np.float64)), n_sites, seed)
 
 
 def dealt_out(

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fedsieve.deployment.ledger import Ledger
-from fedsieve.errors import FedSieveError, ProtocolError
+from fedsieve.errors import FedSieveError, ProtocolError, extra_needed
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method, Question
@@ -33,13 +32,12 @@ class RememberingState(TransientState):
 
     def __init__(self, folder: Path, policy: Policy) -> None:
         super().__init__()
-        self._ledger, self._policy, self.table = Ledger(folder), policy, None
-
-    table: Table | None
+        self._ledger, self._policy = _ledger(folder), policy
+        self.table: Table | None = None  # as it is at present
 
     def n_changed(self) -> int:
         """By how many rows the present table differs from the nearest that was answered for."""
-        return 0 if self.table is None else self._ledger.changes(self.table).least
+        return 0 if self.table is None else int(self._ledger.changes(self.table).least)
 
     def admit(self, run: str) -> None:
         """Enter the run; raises where the rows differ too little from earlier ones."""
@@ -132,6 +130,17 @@ def first_of(seen: Seen, kind: type[Request]) -> tuple[Any, Any]:
 def asked_for(seen: Seen, kind: type[Request]) -> bool:
     """Whether a request of this kind was answered."""
     return any(type(request) is kind for request, _ in seen)
+
+
+def _ledger(folder: Path) -> Any:
+    """A joined site's ledger, which needs a package that sites without a network may lack."""
+    try:
+        from fedsieve.deployment.ledger import Ledger
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "cryptography":
+            raise
+        raise extra_needed("a site that remembers its runs", "cryptography", "secure") from None
+    return Ledger(folder)
 
 
 def _overhearing(gather: GatherCohort, seen: Seen) -> GatherCohort:

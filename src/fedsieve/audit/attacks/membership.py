@@ -24,6 +24,7 @@ from fedsieve.tables import ArrayTable, dense
 Scores: TypeAlias = dict[str, Float]
 """How much speaks for each candidate being in the table, by what the score is made of."""
 RIDGE = 1e-3  # of the mean variance
+MOST_OWN = 300  # of the server's rows, by which a score is chosen
 
 
 def nearness_to_moments(gram: Gram, rows: Float, ridge: float = RIDGE) -> Float:
@@ -39,12 +40,12 @@ def nearness_to_moments(gram: Gram, rows: Float, ridge: float = RIDGE) -> Float:
     return nearness
 
 
-def membership_scores(seen: Seen, own: ArrayTable, candidates: ArrayTable) -> Scores:
-    """All scores that what was seen allows; `own` are the server's rows."""
+def membership_scores(seen: Seen, own: ArrayTable, candidates: ArrayTable, only: str = "") -> Scores:
+    """All scores that what was seen allows, or one of them; `own` are the server's rows."""
     scores: Scores = {}
     for kind in dict.fromkeys(type(request) for request, _ in seen):
         answers = [(request, reply) for request, reply in seen if type(request) is kind]
-        if kind is not AskRelations:
+        if kind is not AskRelations and only in ("", kind.reply.__name__):
             scores[kind.reply.__name__] = pulls_towards(answers, own, candidates)
     if asked_for(seen, AskCovariances) and first_of(seen, AskCovariances)[0].scaling.low is not None:
         gram = gram_of(*first_of(seen, AskCovariances))
@@ -60,7 +61,7 @@ def membership_scores(seen: Seen, own: ArrayTable, candidates: ArrayTable) -> Sc
 
 def strongest_score(seen: Seen, own: ArrayTable, rng: np.random.Generator) -> str:
     """The score that tells some of the server's own rows from others, if they answer in the site's place."""
-    members, others, rest = np.array_split(rng.permutation(own.n_rows), 3)
+    members, others, rest = np.array_split(rng.permutation(own.n_rows)[:MOST_OWN], 3)
     answered = answered_by(seen, some_rows(own, members))
     inside, outside = (
         membership_scores(answered, some_rows(own, rest), some_rows(own, rows)) for rows in (members, others)

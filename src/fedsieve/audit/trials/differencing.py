@@ -49,11 +49,13 @@ def _two_runs(setting: Setting, number: int) -> tuple[Overheard, Overheard]:
     without = setting.parties.with_site(members.only(np.delete(np.arange(len(members)), number)))
     attacked = setting.parties.attacked
     with tempfile.TemporaryDirectory() as folder:
-        state = RememberingState(Path(folder) / "ledger", setting.policy)
+        ledger = Path(folder) / "ledger"
+        state = RememberingState(ledger, setting.policy) if setting.policy.keeps_story else TransientState()
         found = []
         for run, parties in (("first", without), ("second", setting.parties)):
             states: dict[str, TransientState] = {name: TransientState() for name in parties.sites}
             states[attacked] = state
-            state.table = parties.tables(setting.method)[attacked]
+            if isinstance(state, RememberingState):
+                state.table = parties.tables(setting.method)[attacked]
             found.append(setting.run(parties, states, run))
     return found[0], found[1]

@@ -26,10 +26,10 @@ def membership(setting: Setting) -> Finding:
     members = parties.table(parties.members.only(np.arange(min(MOST_MEMBERS, len(parties.members)))), method)
     others = parties.table(parties.outside.only(np.arange(min(MOST_OTHERS, len(parties.outside)))), method)
     used = strongest_score(told.seen, own, rng)
-    inside, outside = (membership_scores(told.seen, own, rows)[used] for rows in (members, others))
+    inside, outside = (membership_scores(told.seen, own, rows, used)[used] for rows in (members, others))
     first, second = np.array_split(rng.permutation(own.n_rows), 2)
     alone = answered_by(told.seen, some_rows(own, first))
-    known = [membership_scores(alone, some_rows(own, second), rows).get(used) for rows in (members, others)]
+    known = [membership_scores(alone, some_rows(own, second), rows, used).get(used) for rows in (members, others)]
     return setting.finding(
         *what,
         read=with_interval(area_under_curve, inside, outside, rng),

@@ -12,7 +12,7 @@ from fedsieve.audit.finding import Finding
 from fedsieve.audit.parties import Parties, Rows
 from fedsieve.audit.score import share_replaced
 from fedsieve.audit.setting import Setting
-from fedsieve.errors import FedSieveError
+from fedsieve.errors import FedSieveError, MissingExtraError
 from fedsieve.messages.columns import FEDERATED
 from fedsieve.privacy import LIBRARY
 from fedsieve.protocol.cohort import BadReplyError
@@ -29,6 +29,8 @@ def poisoning(setting: Setting) -> Finding:
     what = ("poisoning", ASKED, f"of the top {k}")
     try:
         before = _order(setting, parties)
+    except MissingExtraError:
+        raise
     except FedSieveError as error:
         return setting.finding(*what, refused=_reason(error, parties.attacked))
     rng = np.random.default_rng([setting.seed, 31])
