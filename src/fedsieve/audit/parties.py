@@ -81,7 +81,7 @@ def of_dataset(name: str, n_sites: int, seed: int) -> Parties:
     check_choice("fedsieve audit", "--dataset", name, (BUNDLED, INK, *available()))
     data = load_by_name(BUNDLED if name == INK else name)
     X = np.asarray(dense(data.X), dtype=np.float64)
-    X = (X.max() / 2 < X).astype(np.float64) if name == INK else X
+    X = (X.max() / 4 < X).astype(np.float64) if name == INK else X
     return dealt_out(name, data.feature_names, data.label_names, Rows(X, data.Y.astype(np.float64)), n_sites, seed)
 
 

@@ -71,7 +71,7 @@ def _row(finding: Finding) -> list[str]:
 
 
 def _number(finding: Finding, value: float) -> str:
-    return f"AUC {value:.2f}" if finding.unit == AUC else f"{100 * value:.0f} %"
+    return f"{value:.2f}" if finding.unit == AUC else f"{100 * value:.0f} %"
 
 
 def _sentence(what: str, attacks: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.audit.attacks.chosen_requests import (
     Asked,
@@ -15,17 +14,16 @@ from fedsieve.audit.attacks.moved_ranges import fine_edges, row_beyond_an_edge, 
 from fedsieve.audit.attacks.usual_values import usual_row
 from fedsieve.audit.curves import Measured, share_with_interval
 from fedsieve.audit.finding import Finding
+from fedsieve.audit.parties import Rows
 from fedsieve.audit.score import share_of_values
 from fedsieve.audit.setting import Setting
-from fedsieve.audit.sites import AskInRun, site_in_runs
-from fedsieve.messages import Scaling
+from fedsieve.audit.sites import AskInRun, asked_for, first_of, site_in_runs
 from fedsieve.messages.columns import ROBUST
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.information import AskInformation
 from fedsieve.messages.pair_sums import AskPairSums
 from fedsieve.messages.partial_correlations import AskPartialCorrelations
 from fedsieve.messages.products import AskProducts
-from fedsieve.messages.relation import Relation
 
 NEXT_EDGE = "Which row lies alone beyond an edge, if ranges move by one bin between two runs?"
 HALVING = "Where does a row that lies alone beyond an edge lie in all columns, if ranges halve them from run to run?"
@@ -96,22 +94,24 @@ def _extreme_row(setting: Setting, ask: AskInRun) -> tuple[Measured, float, floa
 
 
 def _distances(setting: Setting, ask: AskInRun) -> tuple[Measured, float, float]:
-    X = setting.parties.members.X
-    low, high = X.min(axis=0) - 1.0, X.max(axis=0) + 1.0
-    radius = np.full(X.shape[1], 0.1)
-    relation = Relation(setting.method.columns, Scaling(low, high), radius, "distance")
-    found = distances_by_unit_vectors(Asked(lambda request: ask(request, "run")), relation)
+    """With the relation of an honest run, so that nothing but the vectors is the server's choice."""
+    told, parties = setting.overheard, setting.parties
+    if not asked_for(told.seen, AskProducts):
+        raise RefusedError(told.ended)
+    relation = first_of(told.seen, AskProducts)[0].relation
+    found = distances_by_unit_vectors(Asked(lambda request: ask(request, "another")), relation)
+    pairs = np.triu_indices(len(found), 1)
 
-    def distances(rows: Float) -> Float:
-        sums = kernels.pair_sums((rows - low) / (high - low), radius) / len(rows) ** 2
-        own: Float = np.diagonal(sums)
-        return own[:, None] + own - 2 * sums
+    def distances(rows: Rows) -> Float:
+        sums = relation.pair_sums(parties.table(rows, setting.method)) / len(rows) ** 2
+        own = np.diagonal(sums)
+        apart: Float = (own[:, None] + own - 2 * sums)[pairs]
+        return apart
 
-    truth, pairs = distances(X), np.triu_indices(X.shape[1], 1)
-    read = share_of_values(found[pairs] / len(X) ** 2, truth[pairs])
-    alone = share_of_values(distances(np.clip(setting.parties.server.X, low, high))[pairs], truth[pairs])
-    shuffled = np.random.default_rng([setting.seed, 12]).permutation(truth[pairs])
-    return share_with_interval(read, len(pairs[0])), share_of_values(shuffled, truth[pairs]), alone
+    truth, alone = distances(parties.members), distances(parties.server)
+    read = share_of_values(found[pairs] / len(parties.members) ** 2, truth)
+    shuffled = np.random.default_rng([setting.seed, 12]).permutation(truth)
+    return share_with_interval(read, len(truth)), share_of_values(shuffled, truth), share_of_values(alone, truth)
 
 
 def _correlations(setting: Setting, ask: AskInRun) -> tuple[Measured, float, float]:
