@@ -15,9 +15,10 @@ def grey(rng, n_rows=600, d=8):
     return np.round(4 * common @ rng.normal(size=(2, d)) + 3 * rng.normal(size=(n_rows, d)))
 
 
-def ink(rng, n_rows=600, d=24):
+def ink(rng, n_rows=600):
     """0/1 columns, some of them rare: in a site of some dozens a few rows have a 1 alone."""
-    return (rng.random((n_rows, d)) < np.append(np.full(d - 6, 0.4), np.full(6, 0.01))).astype(float)
+    share = np.append(np.full(18, 0.4), np.full(10, 0.015))
+    return (rng.random((n_rows, len(share))) < share).astype(float)
 
 
 def parties(X, rng, n_sites=4, seed=0):

@@ -8,7 +8,8 @@ from fedsieve.audit import ATTACKS
 
 RNG = np.random.default_rng(3)
 GREY, INK = parties(grey(RNG, 420), RNG), parties(ink(RNG, 400), RNG)
-LARGE_SITES = parties(ink(RNG, 1000), RNG)  # of 150 rows: enough for three rows to each of 24 columns
+LARGE_SITES = parties(ink(RNG, 1000), RNG)  # of 150 rows: enough for three rows to each of 28 columns
+LARGE_SITES.members.X[:, -1] = np.arange(len(LARGE_SITES.members)) == 5
 
 
 def tried(attack, name, rows, guard, **parameters):
@@ -22,6 +23,7 @@ READ_WITHOUT_RULES = {
     "small sites: covariances": ("small sites", "Sieve", INK, {}, 0.9, "min_rows"),
     "small sites: pair sums": ("small sites", "SSFMLFS", INK, {"wire": "statistics"}, 0.9, "min_rows"),
     "small sites: information": ("small sites", "FMLFS", INK, {}, 0.9, "min_rows"),
+    "small sites: own ranges": ("small sites", "FedCMFS", INK, {}, 0.9, "min_rows"),
     "two runs: sums": ("differencing", "Sieve", GREY, {}, 0.9, "min_difference_rows"),
     "two runs: moments": ("differencing", "SSFMLFS", GREY, {"wire": "vectors"}, 0.9, "min_difference_rows"),
     "two runs: bins": ("differencing", "FMLFS", INK, {}, 0.8, "min_difference_rows"),

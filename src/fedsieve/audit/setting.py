@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fedsieve.arrays import Float
 from fedsieve.audit.finding import Finding
 from fedsieve.audit.parties import Parties, Rows
 from fedsieve.audit.sites import Overheard, overheard_run
@@ -68,13 +69,16 @@ class Setting:
         tables = parties.tables(self.method)
         return overheard_run(self.quick, parties.labeled, tables, self.policy, parties.attacked, states, run)
 
-    def columns_of(self, rows: Rows) -> np.ndarray:
-        """The rows as the attacks write them: with labels where sites hold any, in units of the sites' own ranges."""
+    def columns_of(self, rows: Rows, site: Rows | None = None) -> Float:
+        """The rows as the attacks write them: with labels where sites hold any, in units of a site's own ranges.
+
+        The site is the one under attack unless another is named; a column that is constant there is one half.
+        """
         X = rows.X
         if self.has_own_ranges:
-            own = self.parties.members.X
+            own = (site or self.parties.members).X
             low, width = own.min(axis=0), np.ptp(own, axis=0)
-            X = (X - low) / np.where(width > 0, width, 1.0)
+            X = np.where(width > 0, (X - low) / np.where(width > 0, width, 1.0), 0.5)
         return np.hstack([X, rows.Y]) if self.method.sites_hold_labels else X
 
     def finding(self, attack: str, asked: str, unit: str, **what: Any) -> Finding:

@@ -56,7 +56,7 @@ def known_moments(seen: Seen, own: Float, names: tuple[str, ...]) -> KnownMoment
         if counted is None:
             return "entropies left some counts open"
         return KnownMoments(counted, np.array([names.index(name) for name in information.features]), turned=True)
-    return "no sums over pairs of columns were sent"
+    return "our attacks read rows from none of the messages"
 
 
 def _only_pair_sums(reply: PairSums, names: list[str]) -> PairSums:

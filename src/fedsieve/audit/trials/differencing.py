@@ -29,7 +29,9 @@ def difference_of_two_runs(setting: Setting) -> Finding:
         row = row_by_subtraction(before.seen, told.seen, own)
         if row is None:
             refused = told.ended or before.ended
-            return setting.finding(*what, refused=refused, note="" if refused else "no sums of columns were sent")
+            return setting.finding(
+                *what, refused=refused, note="" if refused else "our attack reads none of the messages"
+            )
         guesses.append(row)
         truths.append(setting.columns_of(parties.members)[number])
     guess, truth = np.array(guesses), np.array(truths)

@@ -41,7 +41,7 @@ def moments_known(setting: Setting, parties: Parties, told: Overheard) -> KnownM
 
 def true_rows(setting: Setting, parties: Parties, known: KnownMoments) -> Float:
     """The rows under attack, in the columns and as the attack would write them."""
-    truth = setting.columns_of(parties.members)[:, known.columns]
+    truth = setting.columns_of(parties.members, parties.members)[:, known.columns]
     return np.where(2 * truth.sum(axis=0) >= len(truth), truth, 1 - truth) if known.turned else truth
 
 
