@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fedsieve.errors import FedSieveError, ProtocolError, extra_needed
+from fedsieve.errors import FedSieveError, extra_needed
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method, Question
@@ -46,10 +46,11 @@ class RememberingState(TransientState):
 
 @dataclass(frozen=True, eq=False)
 class Overheard:
-    """What a server holds after a run: answers, and the reason where a site ended it."""
+    """What a server holds after a run: answers, and, where sites ended it, the reason of the one that is looked at."""
 
     seen: Seen = field(default_factory=list)
     ended: str = ""
+    error: FedSieveError | None = None  # with the reasons of all
 
 
 def site(table: Table, method: Method, policy: Policy, cohort: tuple[str, ...] = COHORT) -> Ask:
@@ -75,8 +76,8 @@ def site_in_runs(table: Table, method: Method, policy: Policy, cohort: tuple[str
 def honest_run(method: Method, labeled: Labeled, tables: Mapping[str, Table], policy: Policy, of: str) -> Seen:
     """What a whole run of the method shows of one of its sites; raises where one of them refuses."""
     found = overheard_run(method, labeled, tables, policy, of)
-    if found.ended:
-        raise ProtocolError(found.ended)
+    if found.error is not None:
+        raise found.error
     return found.seen
 
 
@@ -116,9 +117,9 @@ def overheard_run(
     try:
         drive(method, labeled, tuple(tables), exchange, gather=gather)
     except BadReplyError as bad:
-        return Overheard(seen, bad.reasons.get(of) or next(iter(bad.reasons.values())))
+        return Overheard(seen, bad.reasons.get(of) or next(iter(bad.reasons.values())), bad)
     except FedSieveError as error:
-        return Overheard(seen, str(error))
+        return Overheard(seen, str(error), error)
     return Overheard(seen)
 
 
