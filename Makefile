@@ -33,6 +33,7 @@ bench: $(READY)  ## speed against peers in one run; damage and lies; what the ru
 	$(BIN)/python -m benchmarks.rivals
 	$(BIN)/python -m benchmarks.robustness
 	$(BIN)/python -m benchmarks.privacy
+	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m benchmarks.federation
 	$(BIN)/python -m benchmarks.rules
 	$(BIN)/python -m benchmarks.secure_sums

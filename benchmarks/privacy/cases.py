@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.privacy.attacks.binary_rows import rows_from_products
-from benchmarks.privacy.attacks.bounded_rows import rows_within_extremes
-from benchmarks.privacy.attacks.few_rows import few_rows
-from benchmarks.privacy.attacks.gram import gram_of
-from benchmarks.privacy.attacks.information import gram_of_information
-from benchmarks.privacy.attacks.lone_values import disagreeing_rows, distinct, lone_rows
-from benchmarks.privacy.attacks.pair_sums import gram_of_pair_sums
-from benchmarks.privacy.attacks.patterns import certain_rows
-from benchmarks.privacy.attacks.products import gram_of_products
-from benchmarks.privacy.attacks.projections import weighted_lone_rows
-from benchmarks.privacy.score import share_of_rows
-from benchmarks.privacy.sites import Seen, first_of, honest_run
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks.binary_rows import rows_from_products
+from fedsieve.audit.attacks.bounded_rows import rows_within_extremes
+from fedsieve.audit.attacks.few_rows import few_rows
+from fedsieve.audit.attacks.gram import gram_of
+from fedsieve.audit.attacks.information import gram_of_information
+from fedsieve.audit.attacks.lone_values import disagreeing_rows, distinct, lone_rows
+from fedsieve.audit.attacks.pair_sums import gram_of_pair_sums
+from fedsieve.audit.attacks.patterns import certain_rows
+from fedsieve.audit.attacks.products import gram_of_products
+from fedsieve.audit.attacks.projections import weighted_lone_rows
+from fedsieve.audit.score import share_of_rows
+from fedsieve.audit.sites import Seen, first_of, honest_run
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.information import AskInformation
 from fedsieve.messages.moments import AskMoments

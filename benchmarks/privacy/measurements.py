@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.privacy import cases
-from benchmarks.privacy.attacks.binary_rows import rows_from_products
-from benchmarks.privacy.attacks.gram import Gram
-from benchmarks.privacy.attacks.membership import area_under_curve, nearness
-from benchmarks.privacy.attacks.patterns import certain_rows
-from benchmarks.privacy.attacks.projections import sparse_row
-from benchmarks.privacy.score import share_by_chance, share_of_rows
 from fedsieve.arrays import Bool, Float
+from fedsieve.audit.attacks.binary_rows import rows_from_products
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.membership import nearness_to_moments
+from fedsieve.audit.attacks.patterns import certain_rows
+from fedsieve.audit.attacks.projections import sparse_row
+from fedsieve.audit.curves import area_under_curve
+from fedsieve.audit.score import share_by_chance, share_of_rows
 from fedsieve.datasets import load
 from fedsieve.errors import ProtocolError
 from fedsieve.privacy import LIBRARY, SITE
@@ -140,7 +141,7 @@ def _membership(n: int) -> Record:
     aucs, controls = [], []
     for seed in range(N_TABLES):
         rows = np.random.default_rng(seed).permutation(len(X))
-        scores = nearness(_gram(X[rows[:n]]), X)
+        scores = nearness_to_moments(_gram(X[rows[:n]]), X)
         outside = scores[rows[1930:]]
         aucs.append(area_under_curve(scores[rows[:193]], outside))
         controls.append(area_under_curve(outside[::2], outside[1::2]))

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rules import lies
 from benchmarks.rules.federations import Federation, dealt, method_for, selection
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks import lies
+from fedsieve.audit.score import share_replaced
 from fedsieve.errors import FedSieveError
 from fedsieve.protocol import Method
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
@@ -113,8 +114,7 @@ class Trial:
         return max(tries, key=self.moved_by)
 
     def _moved(self, after: Selection) -> float:
-        kept = np.intersect1d(self._before.order[:N_SELECTED], after.order[:N_SELECTED])
-        return 1 - len(kept) / N_SELECTED
+        return share_replaced(self._before.order, after.order, N_SELECTED)
 
     def _last_varying(self) -> int:
         varies = self._low < self._high

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rules import lies
 from benchmarks.rules.federations import dealt, method_for
 from benchmarks.rules.liar import METHODS, N_SELECTED, RANGES, Trial, median_site
 from fedsieve.arrays import Float
+from fedsieve.audit.attacks import lies
 
 DATASETS = ("emotions",)
 N_STARTS, N_STEPS = 10, 50

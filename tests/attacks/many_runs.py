@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, product
 
 import numpy as np
-from benchmarks.privacy.attacks.gram import Gram
 
-from attacks.chosen_requests import RefusedError
-from attacks.moved_ranges import AskInRun, answered, ranges_between
 from fedsieve.arrays import Float, Int
+from fedsieve.audit.attacks.chosen_requests import RefusedError
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.moved_ranges import AskInRun, answered, ranges_between
 from fedsieve.messages import Reply, Request, Scaling
 from fedsieve.messages.columns import Bins, Columns, square
 from fedsieve.messages.covariances import AskCovariances

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.privacy.sites import site
 from numpy.testing import assert_allclose
 
-from attacks.chosen_requests import (
+from fedsieve import kernels
+from fedsieve.audit.attacks.chosen_requests import (
     Asked,
     RefusedError,
     all_values,
@@ -20,7 +20,7 @@ from attacks.chosen_requests import (
     row_by_coarse_ranges,
     row_that_joined,
 )
-from fedsieve import kernels
+from fedsieve.audit.sites import site
 from fedsieve.messages import Scaling
 from fedsieve.messages.columns import DECLARED, scaled
 from fedsieve.messages.covariances import AskCovariances, Covariances

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.privacy.attacks.binary_rows import rows_from_products
-from benchmarks.privacy.score import share_of_rows
-from benchmarks.privacy.sites import site
 from numpy.testing import assert_array_equal
 
-from attacks.chosen_requests import RefusedError
 from attacks.many_runs import covariances_by_packing, indicators_by_moved_ranges, products_by_blocks
 from attacks.test_moved_ranges import site as site_in_runs
+from fedsieve.audit.attacks.binary_rows import rows_from_products
+from fedsieve.audit.attacks.chosen_requests import RefusedError
+from fedsieve.audit.score import share_of_rows
+from fedsieve.audit.sites import site
 from fedsieve.deployment.agreement import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.messages import Refusal, Scaling

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from benchmarks.privacy.attacks.gram import Gram
-from benchmarks.privacy.attacks.membership import area_under_curve, nearness
-from benchmarks.privacy.attacks.patterns import certain_rows
+
+from fedsieve.audit.attacks.gram import Gram
+from fedsieve.audit.attacks.membership import nearness_to_moments
+from fedsieve.audit.attacks.patterns import certain_rows
+from fedsieve.audit.curves import area_under_curve
 
 
 def gram(X):
@@ -16,7 +18,9 @@ def gram(X):
 def test_members_are_told_from_others_by_one_site_and_not_by_many(rng, n_sites, least, most):
     inside, outside = rng.normal(size=(n_sites * 60, 30)), rng.normal(size=(500, 30))
     known = gram(inside)
-    assert least <= area_under_curve(nearness(known, inside[:60]), nearness(known, outside)) <= most
+    assert (
+        least <= area_under_curve(nearness_to_moments(known, inside[:60]), nearness_to_moments(known, outside)) <= most
+    )
 
 
 def test_as_many_rows_as_columns_are_certain_and_five_times_as_many_are_not(rng):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.privacy.sites import site
 from numpy.testing import assert_allclose
 
+from fedsieve.audit.sites import site
 from fedsieve.messages import Refusal
 from fedsieve.messages.columns import Bins
 from fedsieve.messages.histograms import AskHistograms, Histograms, counts_of

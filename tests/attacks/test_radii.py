@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attacks.chosen_requests import RefusedError
-from attacks.moved_ranges import answered
 from attacks.test_moved_ranges import site
+from fedsieve.audit.attacks.chosen_requests import RefusedError
+from fedsieve.audit.attacks.moved_ranges import answered
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Scaling
 from fedsieve.messages.columns import DECLARED

@@ -11,12 +11,12 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.privacy.attacks.binary_rows import rows_from_products
-from benchmarks.privacy.attacks.gram import Gram, gram_of
-from benchmarks.privacy.attacks.lone_values import lone_rows
-from benchmarks.privacy.score import share_of_rows
 from numpy.testing import assert_allclose
 
+from fedsieve.audit.attacks.binary_rows import rows_from_products
+from fedsieve.audit.attacks.gram import Gram, gram_of
+from fedsieve.audit.attacks.lone_values import lone_rows
+from fedsieve.audit.score import share_of_rows
 from fedsieve.cli.federation.rows import rows_needed
 from fedsieve.deployment.agreement import agreement_text, parse_agreement
 from fedsieve.deployment.membership import create

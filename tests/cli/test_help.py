@@ -37,7 +37,7 @@ def loaded_by(*arguments: str) -> list[str]:
 def test_help_lists_the_commands(fedsieve):
     result = fedsieve("--help")
     assert result.code == 0
-    for command in ("demo", "select", "apply", "datasets", "benchmark", "federation"):
+    for command in ("demo", "select", "apply", "audit", "datasets", "benchmark", "federation"):
         assert f" {command} " in result.out
     result = fedsieve("federation", "--help")
     assert result.code == 0

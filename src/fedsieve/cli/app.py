@@ -62,6 +62,7 @@ class Commands(CommandFiles):
         "demo": "Choose pixels of handwritten digits with ten sites, offline, in seconds.",
         "select": "Rank features from files: one with labeled rows, two or more with unlabeled rows.",
         "apply": "Reduce a table to the selected features, best first.",
+        "audit": "Attack a method's real answers, and say what a curious server could learn from them.",
         "benchmark": "Run experiments from TOML files; what is recorded already is not computed\n"
         "again, so an interrupted run is simply started once more.",
         "datasets": "The five datasets of the paper, and what is in a dataset.",

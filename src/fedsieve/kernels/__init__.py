@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fedsieve.kernels.compiled import n_compiled, warm_up
     from fedsieve.kernels.copies import near_copies
     from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
+    from fedsieve.kernels.lattice import reduce_lattice
     from fedsieve.kernels.sums import distance_product, pair_sums, pair_sums_of_relations
     from fedsieve.kernels.threads import thread_count
     from fedsieve.kernels.trees import tree_importances
@@ -23,6 +24,7 @@ __all__ = [
     "near_copies",
     "pair_sums",
     "pair_sums_of_relations",
+    "reduce_lattice",
     "relevance",
     "soft_decisions",
     "thread_count",
@@ -40,6 +42,7 @@ _HOMES = {
     "near_copies": "copies",
     "pair_sums": "sums",
     "pair_sums_of_relations": "sums",
+    "reduce_lattice": "lattice",
     "relevance": "dependency",
     "soft_decisions": "dependency",
     "thread_count": "threads",

@@ -1,1 +1,0 @@
-"""Attacks as pure functions: what a server was sent in, guessed rows out. None of them looks at a site's table."""
