@@ -289,3 +289,17 @@ def test_what_a_power_cut_leaves_of_other_rows_does_not_decide_what_is_held_back
     gram = gram_of(AskCovariances(Columns(FEATURES, (), "error"), Scaling(LOW, HIGH, DECLARED)), site.join(rows))
     assert share_of_rows(lone_rows(gram, np.zeros((1, len(FEATURES)))), rows.to_numpy()[[17]]) == share
     assert not site.folder.prepared.exists()
+
+
+def test_nothing_that_lay_in_prepared_before_is_there_when_a_site_answers(site):
+    """Whoever put it there: an earlier `join`, or a tar that was unpacked by hand."""
+    answer, planted = site.ask, site.folder.prepared / "held-back.json"
+    planted.parent.mkdir()
+    planted.write_text("{}")
+
+    def answer_without_it():
+        assert not planted.exists()
+        answer()
+
+    site.ask = answer_without_it
+    assert site.join(ROWS).n_rows == len(ROWS)

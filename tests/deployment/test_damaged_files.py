@@ -47,7 +47,7 @@ def test_a_damaged_file_is_named_with_the_way_out(folder, run, damage):
     cases = [
         (run.path / "run.json", run.settings, r"Start a new run\."),
         (run.path / "failed.json", run.failure, r"Remove .*failed\.json\."),
-        (site.path / "site.json", lambda: site.name, "Unpack the tar"),
+        (site.path / "site.json", lambda: site.name, "It holds one line, "),
         (site.prepared / "consent.json", site.rows, "join again"),
     ]
     if damage != "{}":  # which says that there are no nodes, or that nothing was asked
