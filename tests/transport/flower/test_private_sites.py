@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from fedsieve import messages as m
-from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.spent_noise import SpentNoise
+from fedsieve.deployment.told_cohorts import ToldCohorts
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.privacy import Policy
 from fedsieve.privacy.noise import epsilon_spent, noise_multiplier
@@ -140,4 +140,4 @@ def test_in_secure_sums_noise_is_a_way_out_of_cohorts_that_are_too_alike(shared)
     for name in shared.case.clients:
         write_rules(shared.folder.site(name).path, replace(LENIENT, min_difference_sites=2))
     shared.lead()
-    assert not list(Ledger(shared.folder.site("site-0").ledger).cohorts())
+    assert ToldCohorts(shared.folder.site("site-0").ledger).told() == []
