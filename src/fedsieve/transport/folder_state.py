@@ -1,5 +1,6 @@
 """What a joined site remembers, in files of its own folder: each message may be met by a new process."""
 
+import shutil
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +85,10 @@ class FolderState:
     def vault(self, run: str) -> "FolderVault":
         """Files of one run."""
         return FolderVault(self._folder.prepared / "sums" / Path(run).name)
+
+    def end_sums(self, run: str) -> None:
+        """Files of one run."""
+        shutil.rmtree(self._folder.prepared / "sums" / Path(run).name, ignore_errors=True)
 
     def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """By the ledger."""

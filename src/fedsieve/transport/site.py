@@ -140,6 +140,7 @@ class JoinedSite:
         if self._pass_on is not None:
             self._pass_on(letter.run, letter.round, letter.payload)
         write_selection_json(text, make_private(self._folder.results / letter.run))
+        self._state.end_sums(letter.run)  # also of sums that were prepared and not made
         return b""
 
 
