@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-federation lint bench tables clean
+.PHONY: demo test test-all test-federation test-chaos lint bench tables clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## choose pixels of handwritten digits with ten sites
@@ -20,6 +20,9 @@ test-all: $(READY)  ## the long tests that make test leaves out and that need no
 test-federation: $(READY)  ## the slow tests with real servers and sites: killed, hanging, restarted, impostors; simulation
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,simulation]'
 	$(BIN)/python -m pytest -m federation tests/federation
+
+test-chaos: $(READY)  ## sites, server and operator killed in every phase of a run, most of an hour; writes its record
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m chaos tests/federation/chaos --write-record
 
 lint: $(READY)
 	$(BIN)/ruff check .

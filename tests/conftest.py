@@ -16,6 +16,7 @@ settings.load_profile("fedsieve")
 LONG = {
     "full": "what takes long and needs no servers, such as scikit-learn's checks of every rival; run with -m full",
     "federation": "minutes of real processes; run with -m federation, without xdist",
+    "chaos": "most of an hour of real processes that are killed; run with make test-chaos",
 }
 
 
