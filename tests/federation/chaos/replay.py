@@ -51,7 +51,8 @@ def replayed(consortium: Consortium, run: RunFolder) -> Story:
     """Lead the run again with the replies that came over the wire, and listen to each sum."""
     folder, story, asked = ServerFolder(consortium.fed), Story(), list[Request]()
     method, sites = folder.agreement().method, tuple(run.settings()["sites"])
-    gather, kept = secure_cohorts(method, run.id, folder.public_keys(sites)), Checkpointed(_nothing_kept, run)
+    agreement, members = folder.agreement().fingerprint, folder.public_keys(sites)
+    gather, kept = secure_cohorts(method, run.id, agreement, members), Checkpointed(_nothing_kept, run)
 
     def exchange(question: Any) -> Any:
         asked.append(question.request)
