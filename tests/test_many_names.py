@@ -10,10 +10,11 @@ import pytest
 
 from fedsieve.cli import tables as cli_tables
 from fedsieve.datasets.columns import feature_columns, label_columns, unique_name
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
-from fedsieve.messages.base import names_rule
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.messages.columns import Columns, Scaling
 from fedsieve.messages.moments import AskMoments, MomentsTerms
+from fedsieve.messages.reply_rules import names_rule
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.selectors.inputs import read_clients
 

@@ -10,7 +10,8 @@ import numpy as np
 from benchmarks.federation.processes import PeakMemory, server, sites, until
 from benchmarks.federation.wire import CountingForwarder
 from fedsieve import kernels
-from fedsieve.deployment.agreement import agreement_text, check_address
+from fedsieve.deployment.agreement import check_address
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import new_run

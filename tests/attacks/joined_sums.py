@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.errors import ProtocolError

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import ConsentRecord, Limits
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy

@@ -12,7 +12,7 @@ from fedsieve.audit.attacks.binary_rows import rows_from_products
 from fedsieve.audit.attacks.chosen_requests import RefusedError
 from fedsieve.audit.score import share_of_rows
 from fedsieve.audit.sites import site
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.messages import Refusal, Scaling
 from fedsieve.messages.columns import DECLARED

@@ -18,7 +18,8 @@ from fedsieve.audit.attacks.gram import Gram, gram_of
 from fedsieve.audit.attacks.lone_values import lone_rows
 from fedsieve.audit.score import share_of_rows
 from fedsieve.cli.federation.rows import rows_needed
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Scaling

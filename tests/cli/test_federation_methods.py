@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve.cli.tables import read_labeled, read_rows
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.errors import DataError
 from fedsieve.methods import METHODS, FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import ConsentRecord, Limits
 from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.what_left import Departure, WhatLeft

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder, make_private, write_json
 from fedsieve.deployment.runs import new_run
 

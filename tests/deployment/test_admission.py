@@ -15,7 +15,7 @@ from fedsieve.deployment.admission import (
     make_request,
     read_request,
 )
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, SiteFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.agreement import agreement_text, parse_agreement, read_agreement
+from fedsieve.deployment.agreement import parse_agreement, read_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.privacy import SITE

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedsieve.deployment.agreement import agreement_text, parameters_of, parse_agreement, read_agreement
+from fedsieve.deployment.agreement import parameters_of, parse_agreement, read_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods import METHODS, FedCMFSMethod, FMLFSMethod, SSFMLFSMethod
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from fedsieve.deployment import keys, membership
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.authority import check_authority
 from fedsieve.deployment.folders import SIGNATURE
 from fedsieve.errors import ProtocolError

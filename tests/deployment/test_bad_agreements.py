@@ -3,7 +3,8 @@
 import pytest
 
 from fedsieve.deployment import keys, membership
-from fedsieve.deployment.agreement import agreement_text, check_address, read_agreement
+from fedsieve.deployment.agreement import check_address, read_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import DataError, ParameterError
 
 KEY = keys.public_text(keys.new_key().public_key())

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import ConsentRecord, Limits, account
 from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.policy_file import policy_digest

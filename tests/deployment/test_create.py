@@ -10,7 +10,7 @@ import pytest
 from cryptography import x509
 
 from fedsieve.deployment import keys, membership
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
 from fedsieve.deployment.runs import new_run
 from fedsieve.deployment.unpacking import unpack

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from fedsieve.deployment import membership
-from fedsieve.deployment.agreement import agreement_text, read_agreement
+from fedsieve.deployment.agreement import read_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import new_run

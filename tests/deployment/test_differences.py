@@ -4,7 +4,8 @@ import pytest
 
 from deployment.test_agreement import BASE
 from fedsieve.deployment import keys
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.differences import differences
 from fedsieve.deployment.members import fingerprint
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.tables import ArrayTable
 

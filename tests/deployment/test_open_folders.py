@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fedsieve.deployment import membership
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import make_private, open_to_others
 from fedsieve.errors import DataError
 

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import SiteFolder, write_json
 from fedsieve.deployment.policy_file import (
     RULES,

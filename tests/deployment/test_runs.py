@@ -3,7 +3,7 @@
 import pytest
 
 from fedsieve.deployment import membership
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.runs import RunFolder, find_run, new_run
 from fedsieve.errors import DataError, ProtocolError

@@ -8,7 +8,7 @@ import pytest
 
 from fedsieve.deployment import membership
 from fedsieve.deployment.admission import approve, make_request
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, SiteFolder
 from fedsieve.deployment.unpacking import MAX_BYTES, MAX_TAR_BYTES, unpack
 from fedsieve.errors import DataError

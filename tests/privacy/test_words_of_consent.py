@@ -9,7 +9,8 @@ import pytest
 from fedsieve import messages as m
 from fedsieve.cli.console import out
 from fedsieve.cli.federation.consent import ask_for_consent
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import Limits
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.messages.base import AT_WORST, Terms

@@ -4,7 +4,7 @@ import json
 
 from numpy.testing import assert_allclose
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import new_run
 from fedsieve.methods import SSFMLFSMethod

@@ -8,7 +8,8 @@ import zlib
 import numpy as np
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import CodecError
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import selection_record

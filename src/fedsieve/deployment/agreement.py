@@ -1,4 +1,4 @@
-"""`federation.toml`: what a consortium agrees on before anything is computed; read, checked, fingerprinted, written."""
+"""`federation.toml`: what a consortium agrees on before anything is computed; read, checked, fingerprinted."""
 
 import hashlib
 import json
@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fedsieve.checks import check_count, repeated
-from fedsieve.deployment.members import check_members, members_text
+from fedsieve.deployment.members import check_members
 from fedsieve.errors import DataError, FedSieveError, ParameterError, listed, shown
 from fedsieve.files import read_once
-from fedsieve.messages.columns import DECLARED, ROBUST
-from fedsieve.methods import DEFAULT_METHOD, Method, method_named
+from fedsieve.methods import Method, method_named
 from fedsieve.privacy import SITE
 from fedsieve.protocol import SERVER
 from fedsieve.reading import parse_toml, toml_text
@@ -219,88 +218,3 @@ def _check_keys(owner: str, content: Any, needed: Set[str], optional: Set[str] =
     if missing or unknown:
         parts = [f"{word} {listed(names)}" for word, names in (("lacks", missing), ("has unknown", unknown)) if names]
         raise ParameterError(f"{owner} {' and '.join(parts)}.")
-
-
-def agreement_text(
-    name: str,
-    address: str,
-    sites: Iterable[str],
-    features: list[str] | None,
-    labels: list[str] | None,
-    *,
-    ranges: Mapping[str, tuple[float, float]] | str = ROBUST,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
-    nominal: Iterable[str] = (),
-    method: str = DEFAULT_METHOD,
-    parameters: Mapping[str, Any] | None = None,
-    rounds: Mapping[str, Any] | None = None,
-    privacy: Mapping[str, Any] | None = None,
-    keys: Mapping[str, str] | None = None,
-) -> str:
-    """The file's text; without features or labels a template in which these places are marked.
-
-    `keys` are those of the server and of sites that have one already.
-    """
-    chosen = method_named(method, "the federation")
-    defaults = {key: value for key, value in parameters_of(chosen).items() if value is not None}
-    whose = "the server's and all sites' tables" if chosen.sites_hold_labels else "the server's labeled table only"
-    declared = {} if isinstance(ranges, str) else dict(ranges)
-    return "\n".join(
-        [
-            "# What this federation agrees on. All below but [server] must be the same at all parties: after a change,",
-            "# 'fedsieve federation pack' makes new tars for the sites; 'fedsieve federation diff' shows what changed.",
-            f"format = {_toml(FORMAT)}",
-            f"name = {_toml(name)}",
-            f"method = {_toml(chosen.name)}",
-            "",
-            "[server]",
-            f"address = {_toml(address)}  # where sites reach the server",
-            "",
-            "[columns]",
-            f"features = {_names(features)}",
-            f"labels = {_names(labels)}  # in {whose}",
-            *_how_to_read(chosen, list(nominal), "declared" if declared else str(ranges)),
-            "",
-            *_section("ranges", declared),
-            *_section("bounds", bounds or {}),
-            f"[parameters]  # of {chosen.name}; docs/{chosen.page} explains each; n_features_to_select may be left out",
-            *(f"{key} = {_toml(value)}" for key, value in {**defaults, **(parameters or {})}.items()),
-            "",
-            "[rounds]",
-            *(f"{key} = {_toml(value)}" for key, value in {**ROUNDS, **(rounds or {})}.items()),
-            "",
-            "[privacy]",
-            *_privacy(privacy or {}),
-            "",
-            members_text({SERVER: "", **dict.fromkeys(sites, ""), **(keys or {})}),
-        ]
-    )
-
-
-def _how_to_read(method: type[Method], nominal: list[str], ranges: str) -> list[str]:
-    """The lines that a method has a use for, and those that were given all the same: reading says what is wrong."""
-    lines = []
-    if nominal or method.takes_nominal:
-        lines.append(f"nominal = {_toml(nominal)}  # features whose values are codes")
-    choices = ", ".join(choice for choice in method.range_choices if choice != DECLARED)
-    return [*lines, f"ranges = {_toml(ranges)}  # {choices}, or declared as in [ranges]"]
-
-
-def _privacy(given: Mapping[str, Any]) -> list[str]:
-    values = {**PRIVACY, **(SECURE if given.get("secure") else {}), **given}
-    words = {"secure": "  # true: the server sees totals over sites only, never a single site's reply"}
-    return [f"{key} = {_toml(value)}{words.get(key, '')}" for key, value in values.items()]
-
-
-def _section(name: str, pairs: Mapping[str, tuple[float, float]]) -> list[str]:
-    lines = [f"{_toml(key)} = {_toml(list(pair))}" for key, pair in pairs.items()]
-    return [f"[{name}]", *lines, ""] if lines else []
-
-
-def _names(names: list[str] | None) -> str:
-    return _toml([f"{FILL_IN}: the names of the columns"] if names is None else names)
-
-
-def _toml(value: Any) -> str:
-    """JSON's strings, numbers, booleans and lists of them are TOML's too."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # which TOML wants escaped

@@ -8,8 +8,15 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Int
 from fedsieve.errors import ProtocolError
-from fedsieve.messages.base import Addend, Known, Reply, Request, check_all_columns, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    Addend,
+    Known,
+    Reply,
+    Request,
+    check_all_columns,
+)
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present, same_names
+from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledTerms, clipped_ranges
 from fedsieve.tables import Table, check_values, dense, usual_value
 

@@ -15,9 +15,17 @@ from fedsieve.arrays import Float, Int
 from fedsieve.checks import is_whole
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.measures.bounded_rows import bounded, whole
-from fedsieve.messages.base import Addend, Budget, Known, Reply, Request, Terms, names_rule, shape_rule
+from fedsieve.messages.base import (
+    Addend,
+    Budget,
+    Known,
+    Reply,
+    Request,
+    Terms,
+)
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.encoding import Encoding
+from fedsieve.messages.reply_rules import names_rule, shape_rule
 from fedsieve.tables import BATCH_VALUES, Table, has_bad_values
 from fedsieve.tables import LARGEST as MOST_RANGE
 

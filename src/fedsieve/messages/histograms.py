@@ -9,8 +9,15 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.binning import MOST_EDGES, around_codes, bin_counts, edges_between, too_fine
-from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    Addend,
+    Known,
+    Reply,
+    Request,
+    Terms,
+)
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
+from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.tables import Table, checked_batches, dense_blocks
 
 

@@ -12,19 +12,14 @@ from fedsieve.errors import ProtocolError
 from fedsieve.measures.entropies import BinCounts, unit_bins
 from fedsieve.messages.base import (
     AT_WORST,
-    SLACK,
     Known,
     Reply,
     View,
     check_all_columns,
-    finite_rule,
-    names_rule,
-    rows_rule,
-    shape_rule,
-    triangle_pivots,
 )
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present, scaled, square
 from fedsieve.messages.ranges import AskRanges, Ranges
+from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule, triangle_pivots
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches, dense

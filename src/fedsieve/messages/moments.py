@@ -10,11 +10,11 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError, ProtocolError
-from fedsieve.messages.base import (
+from fedsieve.messages.base import Addend, Known, Reply
+from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
+from fedsieve.messages.ranges import AskRanges, Ranges
+from fedsieve.messages.reply_rules import (
     SLACK,
-    Addend,
-    Known,
-    Reply,
     finite_rule,
     most_spread,
     names_rule,
@@ -22,8 +22,6 @@ from fedsieve.messages.base import (
     shape_rule,
     spread_in_range_rule,
 )
-from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
-from fedsieve.messages.ranges import AskRanges, Ranges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import LARGEST, Table, checked_batches

@@ -9,18 +9,13 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.base import (
     AT_WORST,
-    SLACK,
     Addend,
     Known,
     Reply,
-    finite_rule,
-    names_rule,
-    rows_rule,
-    shape_rule,
-    triangle_pivots,
 )
 from fedsieve.messages.columns import same_names, square
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule, triangle_pivots
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
 

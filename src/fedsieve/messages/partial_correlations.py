@@ -9,9 +9,17 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.correlation import correlations, partial_correlations
-from fedsieve.messages.base import AT_WORST, Known, Reply, Request, Terms, check_all_columns, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    AT_WORST,
+    Known,
+    Reply,
+    Request,
+    Terms,
+    check_all_columns,
+)
 from fedsieve.messages.columns import LOCAL, Columns, Scaling, check_labels_present
 from fedsieve.messages.covariances import AskCovariances
+from fedsieve.messages.reply_rules import rows_rule, shape_rule
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
 

@@ -12,8 +12,14 @@ from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
-from fedsieve.messages.base import AT_WORST, SLACK, Addend, Known, Reply, finite_rule, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    AT_WORST,
+    Addend,
+    Known,
+    Reply,
+)
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.reply_rules import SLACK, finite_rule, rows_rule, shape_rule
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table
 

@@ -10,18 +10,13 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
-from fedsieve.messages.base import SLACK, Addend, Known, Reply, finite_rule, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import Addend, Known, Reply
 from fedsieve.messages.columns import Columns, Scaling, same_names
-from fedsieve.messages.covariances import (
-    ROUNDING,
-    constants_settled,
-    encoded_mean_rule,
-    encoded_ranges_rule,
-    encoded_spread_rule,
-    site_encoding,
-)
+from fedsieve.messages.covariances import ROUNDING, constants_settled, site_encoding
+from fedsieve.messages.encoded_rules import encoded_mean_rule, encoded_ranges_rule, encoded_spread_rule
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches

@@ -7,8 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.messages.base import Known, Reply, Request, Terms, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import (
+    Known,
+    Reply,
+    Request,
+    Terms,
+)
 from fedsieve.messages.columns import Columns, Scaling, same_names
+from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.tables import LARGEST, Table, checked_batches, dense_blocks
 
 

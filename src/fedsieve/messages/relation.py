@@ -10,9 +10,10 @@ from fedsieve import kernels
 from fedsieve.arrays import Float, Rows
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.relation import SIMILARITY_CAP
-from fedsieve.messages.base import SLACK, Known, Request, View
+from fedsieve.messages.base import Known, Request, View
 from fedsieve.messages.columns import Columns, Part, Scaling, scaled
 from fedsieve.messages.moments import AskMoments, Moments, own_moments
+from fedsieve.messages.reply_rules import SLACK
 from fedsieve.messages.scaled import (
     ScaledTerms,
     check_scaling_at_site,

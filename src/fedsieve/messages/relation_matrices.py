@@ -11,8 +11,9 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.fuzzy.relation import relation as relation_matrix
-from fedsieve.messages.base import Known, Reply, finite_rule, names_rule, rows_rule, shape_rule
+from fedsieve.messages.base import Known, Reply
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.reply_rules import finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.tables import Table, dense
 
 ROOM = 1e-9  # for rounding along a chain of rows

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.transport.flower import grid_exchange

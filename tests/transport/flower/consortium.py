@@ -10,7 +10,7 @@ from flwr.app import Error, Message
 
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
-from fedsieve.deployment.agreement import agreement_text
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, new_run
 from fedsieve.protocol import SERVER, Labeled, Method

@@ -10,7 +10,8 @@ from fedsieve.cli.console import say, warn
 from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, ranges_file, split_names
 from fedsieve.cli.tables import features_and_labels
 from fedsieve.deployment import membership
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError

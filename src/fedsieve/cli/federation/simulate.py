@@ -15,7 +15,8 @@ from fedsieve.cli.options import asked_and_other
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import features_and_labels, read_labeled, read_rows
 from fedsieve.datasets import load_digits, partition
-from fedsieve.deployment.agreement import agreement_text, parse_agreement
+from fedsieve.deployment.agreement import parse_agreement
+from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import find_run
 from fedsieve.errors import ParameterError, ProtocolError, extra_needed
