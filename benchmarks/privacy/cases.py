@@ -33,7 +33,7 @@ from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method
 from fedsieve.tables import ArrayTable
 
-N_OTHERS, N_LABELED = 60, 60  # rows of the other site, and of the server
+N_OTHERS, N_LABELED = 100, 60  # rows of the other site, and of the server
 LABELS = ("first", "second", "third")
 QUICK = {"n_trees": 5, "n_bootstraps": 0}  # what Sieve does with the answers plays no part here
 

@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from attacks.many_runs import covariances_by_packing, indicators_by_moved_ranges, products_by_blocks
-from attacks.test_moved_ranges import site as site_in_runs
 from fedsieve.audit.attacks.binary_rows import rows_from_products
 from fedsieve.audit.attacks.chosen_requests import RefusedError
 from fedsieve.audit.score import share_of_rows
-from fedsieve.audit.sites import site
+from fedsieve.audit.sites import site, site_in_runs
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
 from fedsieve.messages import Refusal, Scaling
@@ -51,7 +50,7 @@ def unit(n_columns):
 
 def blocks(policy):
     method = SieveMethod(FEATURES, ranges=declared(FEATURES))
-    return products_by_blocks(site_in_runs(method, policy, ArrayTable(FEATURES, X)), method.columns, AT_ONCE)
+    return products_by_blocks(site_in_runs(ArrayTable(FEATURES, X), method, policy), method.columns, AT_ONCE)
 
 
 @pytest.mark.parametrize("policy", ["library", pytest.param("site without rows_per_column", marks=pytest.mark.full)])
@@ -109,7 +108,7 @@ def test_the_count_outlives_runs_and_agreements_and_the_same_again_is_free(tmp_p
 def test_pair_sums_are_counted_over_runs():
     features = FEATURES[:34]
     method = SSFMLFSMethod(features, ranges=declared(features))
-    ask = site_in_runs(method, SITE, ArrayTable(features, X[:, :34]))
+    ask = site_in_runs(ArrayTable(features, X[:, :34]), method, SITE)
 
     def pair_sums(names, run):
         total = ask(AskMoments(method.columns, unit(34)), run)
@@ -149,7 +148,7 @@ ORDERED = np.random.default_rng(2).integers(0, 5, (60, 20)).astype(float)
 def by_moved_ranges(policy):
     method = SieveMethod(FEATURES[:20], ranges="robust")
     table = ArrayTable(FEATURES[:20], ORDERED)
-    return indicators_by_moved_ranges(site_in_runs(method, policy, table), method.columns, 4)
+    return indicators_by_moved_ranges(site_in_runs(table, method, policy), method.columns, 4)
 
 
 def test_without_the_rule_moved_ranges_make_four_columns_of_one():

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 
 from fedsieve.audit.sites import site
 from fedsieve.messages import Refusal
+from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins
-from fedsieve.messages.histograms import AskHistograms, Histograms, counts_of
+from fedsieve.messages.histograms import AskHistograms, Histograms
 from fedsieve.methods import FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
 from fedsieve.tables import ArrayTable

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attacks.test_moved_ranges import site
 from fedsieve.audit.attacks.chosen_requests import RefusedError
 from fedsieve.audit.attacks.moved_ranges import answered
+from fedsieve.audit.sites import site_in_runs
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Scaling
 from fedsieve.messages.columns import DECLARED
@@ -62,7 +62,7 @@ def few_pairs_by_made_up_rows(policy, rows=X[:60]):
     least = np.sqrt(own / (n_rows - 1)) / plan.lam
     nearest = np.array([gaps(rows, place)[:2].mean() for place in range(len(FEATURES))])
     radius = np.where(narrow, np.maximum(nearest, least * 1.001), 0.4)
-    ask = site(plan, policy, ArrayTable(FEATURES, rows))
+    ask = site_in_runs(ArrayTable(FEATURES, rows), plan, policy)
     sums = pair_sums(ask, plan, radius, np.full(len(FEATURES), n_rows), "run")
     n_related = np.round(np.diagonal(sums - len(rows))[:N_NARROW] / 2)
     return int(((n_related > 0) & (n_related < SITE.min_cell)).sum())
@@ -71,7 +71,7 @@ def few_pairs_by_made_up_rows(policy, rows=X[:60]):
 def one_pair_between_two_radii(policy):
     """Radii that real rows could have, with the 2,000th and then with the 2,001st nearest pair of each column."""
     plan = method(10**5)
-    ask = site(plan, policy, ArrayTable(FEATURES, X))
+    ask = site_in_runs(ArrayTable(FEATURES, X), plan, policy)
     seen = []
     for run, n_pairs in (("first", 2000), ("second", 2001)):
         narrow = np.array([gaps(X, place)[n_pairs - 1 : n_pairs + 1].mean() for place in range(N_NARROW)])
@@ -82,14 +82,14 @@ def one_pair_between_two_radii(policy):
 
 def test_a_total_of_more_rows_than_agreed_is_refused():
     plan = method(1000)
-    ask = site(plan, UNGUARDED, ArrayTable(FEATURES, X))
+    ask = site_in_runs(ArrayTable(FEATURES, X), plan, UNGUARDED)
     with pytest.raises(RefusedError, match=r"no 3 sites have, as if one claims 3001 rows, more than .* \(max_rows\)"):
         pair_sums(ask, plan, np.full(20, 0.3), np.full(20, 3001), "run")
 
 
 def test_a_spread_that_no_values_have_is_refused():
     plan = method(1000)
-    ask = site(plan, SITE, ArrayTable(FEATURES, X))
+    ask = site_in_runs(ArrayTable(FEATURES, X), plan, SITE)
     with pytest.raises(RefusedError, match=r"no 3 sites have, as if one sent a spread that no values in \[0, 1\]"):
         pair_sums(ask, plan, np.full(20, 1.5), np.full(20, 600), "run")
 

@@ -30,7 +30,6 @@ READ_WITHOUT_RULES = {
     "two runs: totals": ("differencing", "Sieve", GREY, {"secure": True}, 0.9, "min_difference_rows"),
     "moved ranges": ("chosen requests", "Sieve", GREY, {}, 0.99, ""),
     "moved ranges, labels": ("chosen requests", "FedCMFS", GREY, {"combine": "pooled"}, 0.99, ""),
-    "halving": ("chosen requests", "FMLFS", GREY, {}, 0.5, ""),
     "unit vectors": ("chosen requests", "SSFMLFS", GREY, {"wire": "vectors"}, 0.99, "one story"),
     "all correlations": ("chosen requests", "FedCMFS", GREY, {"wire": "tests"}, 0.99, "allow_tests"),
 }

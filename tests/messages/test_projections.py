@@ -14,7 +14,6 @@ from fedsieve import messages as m
 from fedsieve import tables
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.messages import encoding as encoding_module
-from fedsieve.messages import ranges as ranges_module
 from fedsieve.messages.encoding import Encoding
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable
@@ -206,7 +205,7 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
     read, read_by_ranges = [], []
     dense = encoding_module.dense
     monkeypatch.setattr(encoding_module, "dense", lambda some: read.append(some.shape) or dense(some))
-    monkeypatch.setattr(ranges_module, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
+    monkeypatch.setattr(tables, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
     monkeypatch.setattr(tables, "BATCH_VALUES", 8 * 624 - 1)
     asked = request(m.AskProjections, case)
     projections = answer(case, wrap(X), asked)
@@ -228,8 +227,8 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
 def test_ranges_of_a_sparse_table_are_read_a_few_columns_at_a_time(wrap, monkeypatch):
     X = np.where(np.random.default_rng(0).random((30, 600)) < 0.2, 1.5, 0.0)
     widths = []
-    dense = ranges_module.dense
-    monkeypatch.setattr(ranges_module, "dense", lambda some: widths.append(some.shape) or dense(some))
+    dense = tables.dense
+    monkeypatch.setattr(tables, "dense", lambda some: widths.append(some.shape) or dense(some))
     case = SieveCase(X[:2], np.eye(2), X)
     ranges = answer(case, wrap(X), m.AskRanges(columns_of(case)))
     assert widths == [(30, 256), (30, 256), (30, 88)]

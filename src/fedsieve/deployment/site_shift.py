@@ -13,8 +13,8 @@ from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, listed
 from fedsieve.measures.unlikeness import by_chance, distance, is_unlike
+from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins, Columns
-from fedsieve.messages.histograms import counts_of
 from fedsieve.reading import read_json
 from fedsieve.tables import Table
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
-from fedsieve.measures.binning import MOST_EDGES, around_codes, bin_counts, edges_between, too_fine
+from fedsieve.measures.binning import MOST_EDGES, around_codes, edges_between, too_fine
 from fedsieve.messages.base import (
     Addend,
     Known,
@@ -16,9 +16,10 @@ from fedsieve.messages.base import (
     Request,
     Terms,
 )
+from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
-from fedsieve.tables import Table, checked_batches, dense_blocks
+from fedsieve.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,20 +123,3 @@ class HistogramsTerms(Terms):
             f"bins{codes}: how values are spread; at worst, how many rows have a value that the server guessed; "
             "nothing of how columns go together"
         )
-
-
-def counts_of(table: Table, columns: Columns, bins: Bins) -> Int:
-    """How many of a table's values lie in each bin.
-
-    >>> from fedsieve.tables import ArrayTable
-    >>> table = ArrayTable(("a", "b"), np.array([[1.0, 5.0], [3.0, 5.0]]))
-    >>> counts_of(table, Columns(("a", "b"), (), "error"), Bins.of([np.array([0.0, 2.0]), np.array([5.0, 6.0])]))
-    array([0, 1, 1, 0, 2, 0])
-    """
-    edges = bins.by_column()
-    counts = [np.zeros(len(part) + 1, dtype=np.int64) for part in edges]
-    for batch in checked_batches(table, columns.features, columns.missing):
-        for first, block in dense_blocks(batch):
-            for place, column in enumerate(block.T, start=first):
-                counts[place] += bin_counts(column, edges[place])
-    return np.concatenate([np.zeros(0, np.int64), *counts])

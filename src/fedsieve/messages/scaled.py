@@ -9,6 +9,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.messages.base import Request, Terms
+from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import (
     DECLARED,
     FEDERATED,
@@ -20,7 +21,6 @@ from fedsieve.messages.columns import (
     bin_pins,
     check_ranges_hold,
 )
-from fedsieve.messages.histograms import counts_of
 from fedsieve.messages.ranges import Ranges, ranges_of
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table

@@ -33,7 +33,7 @@ def tells_few_apart(column: Float, views: Sequence[View], min_cell: int) -> bool
     """Whether these views of a column together single out fewer than `min_cell` rows.
 
     >>> x = np.arange(100.0)
-    >>> tells_few_apart(x, [(0.0, 90.0, 0)], 5), tells_few_apart(x, [(0.0, 90.0, 0), (0.0, 97.0, 0)], 5)
+    >>> tells_few_apart(x, [View(0.0, 90.0)], 5), tells_few_apart(x, [View(0.0, 90.0), View(0.0, 97.0)], 5)
     (False, True)
     """
     present = column[~np.isnan(column)]

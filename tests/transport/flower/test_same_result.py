@@ -38,7 +38,7 @@ def test_a_federations_record_is_that_of_one_process(consortium, sections):
 
 def test_a_mean_of_deviations_is_a_radius_that_no_site_can_check(consortium):
     consortium.agree(ranges="local", parameters={"spread": "mean"})
-    said = "'site-0': spread='mean' gives a radius that no site can check. Agree on spread='pooled'."
+    said = "'site-2': spread='mean' gives a radius that no site can check. Agree on spread='pooled'."
     assert said in consortium.lead().failure()
 
 
