@@ -1,6 +1,7 @@
-"""A case is told in one row of `record.md`, which is written anew when all cases have passed with the same sources.
+"""A case is told in one row of `record.md`, which is written anew when all cases have passed with the present sources.
 
-Cases that passed are remembered, so that `make test-chaos` goes on where it was interrupted; `make clean` forgets them.
+Cases that passed are remembered as long as no code changes that they depend on, so that `make test-chaos` goes on where
+it was interrupted; `make clean` forgets them.
 """
 
 import hashlib
@@ -54,35 +55,42 @@ class Recorder:
     """Gathers the rows of all cases, from other processes too."""
 
     def __init__(self) -> None:
-        self.rows = passed()
+        self.rows, self.sources = passed(), sources()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         told = [value for name, value in report.user_properties if name == ROW]
         if report.when == "call" and report.passed and told:
-            self.rows[report.nodeid] = told[-1]
+            self.rows[report.nodeid] = [self.sources[file_of(report.nodeid)], *told[-1]]
             PASSED.parent.mkdir(exist_ok=True)
-            PASSED.write_text(json.dumps({"sources": sources(), "rows": self.rows}), encoding="utf-8")
+            PASSED.write_text(json.dumps(self.rows), encoding="utf-8")
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            RECORD.write_text(record_text(list(self.rows.values())), encoding="utf-8")
+            RECORD.write_text(record_text([row[1:] for row in self.rows.values()]), encoding="utf-8")
 
 
 def passed() -> dict[str, Any]:
-    """The rows of cases that passed with the sources as they are, by the case's id."""
+    """The rows of cases that passed with the code as it is, by the case's id; a digest of that code comes first."""
     kept = json.loads(PASSED.read_text(encoding="utf-8")) if PASSED.is_file() else {}
-    rows: dict[str, Any] = kept["rows"] if kept.get("sources") == sources() else {}
-    return rows
+    now = sources()
+    return {case: row for case, row in kept.items() if row[0] == now.get(file_of(case))}
 
 
-def sources() -> str:
-    """A digest of all code that a case depends on."""
-    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests" / "federation").rglob("*.py")]
-    content = (file.read_bytes() for file in sorted(files) if file != Path(__file__))
-    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in content)).hexdigest()
+def file_of(case: str) -> str:
+    """The name of the file that a case is in."""
+    return Path(case.partition("::")[0]).name
 
 
-def record_text(rows: list[tuple[str, ...]]) -> str:
+def sources() -> dict[str, str]:
+    """A digest of the code that each file of cases depends on: the package, the helpers here, and the file itself."""
+    cases = {file.name: file.read_bytes() for file in HERE.glob("test_*.py")}
+    others = [*(ROOT / "src").rglob("*.py"), *HERE.parent.glob("*.py"), *HERE.glob("*.py")]
+    helpers = sorted(file for file in others if file.name not in cases and file != Path(__file__))
+    shared = hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in helpers)).digest()
+    return {name: hashlib.sha256(shared + content).hexdigest() for name, content in cases.items()}
+
+
+def record_text(rows: list[list[str]]) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("fedsieve", "flwr", "cryptography", "numpy"))
     parts = [HEAD, f"{len(rows)} cases, all as they should be. {packages}, Python {platform.python_version()}.\n"]
     for section in sorted({row[0] for row in rows}):

@@ -23,12 +23,12 @@ from federation.chaos.outcomes import (
     assert_refused,
     assert_summed,
 )
-from federation.chaos.standing import TIMEOUT, standing
+from federation.chaos.standing import TIMEOUT, heal, standing
 from federation.processes import wait_until
 
 pytestmark = pytest.mark.chaos
 
-SHORT = 15  # seconds, less than it takes the engine to give a node up
+SHORT, LONG = 15, 65  # seconds; the engine gives a node and its processes up after 36 to 60
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +47,19 @@ def test_two_of_four_killed_are_too_many(consortium, tell, phase):
     tell(f"{phase}: siteB and siteC killed when asked", outcome)
 
 
+def kill_with_its_process(run):
+    """SIGKILL the command and the server's process of the run, which would go on by itself."""
+    run.command.kill()
+    leader = run.folder.leader()
+    assert leader is not None
+    os.kill(leader, signal.SIGKILL)
+    wait_until(lambda: run.folder.leader() is None, 10, "the end of the server's process")
+
+
 def test_a_killed_run_is_resumed_in_mid_sum(consortium, tell):
     first = consortium.run("--keep-replies", out="never")
     asked(first, PHASES["later sum, masked"])
-    first.command.kill()
-    leader = first.folder.leader()
-    assert leader is not None
-    os.kill(leader, signal.SIGKILL)  # else it would go on by itself
-    wait_until(lambda: first.folder.leader() is None, 10, "the end of the server's process")
+    kill_with_its_process(first)
     second = consortium.run("--keep-replies", "--resume", "last", out="resumed")
     second._before = first._before  # it is the same run
     outcome = assert_summed(consortium, second, NOBODY_LOST)
@@ -79,6 +84,19 @@ def test_a_site_that_hangs_too_long_is_left_out_though_it_goes_on_later(consorti
         run.event("refused", TIMEOUT + 20, site=VICTIM)
     outcome = assert_summed(consortium, run, LOST_BEFORE_THE_SUMS)
     tell("first sum, masked: siteB stopped (SIGSTOP) when asked, continued when it was given up", outcome)
+
+
+def test_a_site_that_outlived_a_server_and_then_hung_answers_in_the_next_run(consortium, tell):
+    """What the engine keeps of a message whose run ended while it came must not be answered instead of another."""
+    first = consortium.run(out="abandoned")
+    asked(first, PHASES["keys"])
+    kill_with_its_process(first)
+    time.sleep(SHORT)  # in which nodes fetch what they were asked
+    with stopped(consortium, VICTIM):
+        time.sleep(LONG)
+    heal(consortium)
+    outcome = assert_summed(consortium, consortium.run("--keep-replies", out="next"), NOBODY_LOST)
+    tell(f"keys: the server's process killed, siteB stopped for {LONG} s; then a new run", outcome)
 
 
 def test_a_site_that_hangs_for_a_while_is_waited_for(consortium, tell):

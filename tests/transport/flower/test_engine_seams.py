@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fedsieve.transport.flower.launch import HandsOver, take_place
+from fedsieve.transport.flower.launch import HandsOver, forgetting, take_place
 from fedsieve.transport.flower.login import OperatorOnly
 
 RUN_CLIENTAPP = "flwr.supernode.runtime.run_clientapp"
 SEAMS = [
     ("flwr.superlink.cli.flower_superlink", "_parse_superlink_lifespan_config", "load_control_authn_plugin"),
     ("flwr.supernode.start_client_internal", "_pull_and_store_message", "get_fused_config_from_fab"),
+    ("flwr.supernode.start_client_internal", "start_client_internal", "_pull_and_store_message"),
     (RUN_CLIENTAPP, "run_clientapp", "install_from_fab"),
     (RUN_CLIENTAPP, "run_clientapp", "get_load_client_app_fn"),
 ]
@@ -37,6 +38,27 @@ def test_a_sites_process_opens_what_it_was_sent_nowhere_else():
 def test_a_seam_that_is_gone_is_not_passed_over():
     with pytest.raises(AttributeError):
         take_place(RUN_CLIENTAPP, "no_such_name", None)
+
+
+@pytest.mark.parametrize(("pulled", "n_kept"), [(7, 1), (None, 0)])
+def test_a_message_that_was_not_pulled_to_its_end_is_forgotten(pulled, n_kept):
+    """Its run ended while it came; the engine would keep it, and answer it some day instead of another."""
+    from flwr.app import Message, RecordDict
+    from flwr.supercore.object_store import ObjectStoreFactory
+    from flwr.supercore.task_identity import TaskIdentity
+    from flwr.supernode.nodestate import NodeStateFactory
+
+    TaskIdentity.run_id = TaskIdentity.node_id = TaskIdentity.task_id = 1
+    message = Message(RecordDict(), 1, "query")
+    message.metadata.__dict__["_message_id"] = "message"
+    state = NodeStateFactory(ObjectStoreFactory()).state()
+
+    def pull(state, receive):
+        state.store_message(receive)
+        return pulled
+
+    assert forgetting(pull)(state=state, receive=message) == pulled
+    assert len(state.get_messages_legacy()) == n_kept
 
 
 def test_a_tasks_token_is_in_no_command_line(tmp_path):

@@ -26,6 +26,7 @@ from fedsieve.transport.flower.engine import CONTROL_TOKEN, SITE
 POLL_SECONDS = 0.1
 PATIENCE = 10  # seconds for a program to end in good order
 PR_SET_PDEATHSIG = 1
+NODE = "flwr.supernode.start_client_internal"
 
 
 def end_with(parent: int, last: Callable[[], None] | None = None) -> None:
@@ -72,11 +73,29 @@ def superlink() -> None:
 
 
 def supernode() -> None:
-    """A site's node, which never looks into the app that the server sends: ours needs no configuration from there."""
+    """A site's node. It never looks into the app that the server sends: ours needs no configuration from there."""
+    from flwr.supernode import start_client_internal
     from flwr.supernode.cli.flower_supernode import flower_supernode
 
-    take_place("flwr.supernode.start_client_internal", "get_fused_config_from_fab", lambda *_: {})
+    take_place(NODE, "get_fused_config_from_fab", lambda *_: {})
+    take_place(NODE, "_pull_and_store_message", forgetting(start_client_internal._pull_and_store_message))
     flower_supernode()
+
+
+def forgetting(pull: Callable[..., int | None]) -> Callable[..., int | None]:
+    """As the engine's function that pulls a message, but one whose run ended while it came is forgotten.
+
+    A node has one message at a time, and the engine sends whatever reply there is. It keeps such a message, replies to
+    it by an error once its process hangs, and from then on is one reply behind: online, and too late in every run.
+    """
+
+    def pull_or_forget(**how: Any) -> int | None:
+        run_id = pull(**how)
+        if run_id is None:  # nothing is under way
+            how["state"].delete_messages()
+        return run_id
+
+    return pull_or_forget
 
 
 def superexec() -> None:
