@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from benchmarks.privacy import cases
 
+from fedsieve.audit.sites import overheard_run
 from fedsieve.datasets import load
 from fedsieve.errors import ProtocolError
+from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
-from fedsieve.tables import dense
+from fedsieve.protocol import Labeled
+from fedsieve.tables import ArrayTable, dense
 
 ATTACKS = {
     "a lone 1 in covariances": (cases.covariances_of_lone, 5000, 20),
@@ -117,3 +120,16 @@ def test_of_enron_no_row_is_read(n_rows, rng):
     with pytest.raises(ProtocolError, match=FEW_PER_COLUMN):
         cases.lone_values_of(X, SITE)
     assert cases.lone_values_of(X, replace(SITE, rows_per_column=0)) == 0.0
+
+
+@pytest.mark.parametrize("wire", [None, "statistics", "vectors"])
+def test_a_site_that_would_be_refused_in_the_end_tells_nothing_before(wire, rng):
+    """Whether a row was among 108 of 72 columns was told from the histograms alone with an AUC of 0.85."""
+    names = tuple(f"x{place}" for place in range(72))
+    kind = SieveMethod(names, ranges="robust") if wire is None else SSFMLFSMethod(names, ranges="robust", wire=wire)
+    tables = {name: ArrayTable(names, rng.normal(size=(108, 72))) for name in "abc"}
+    labeled = Labeled(rng.normal(size=(60, 72)), rng.integers(0, 2, (60, 2)).astype(float))
+    refused = overheard_run(kind, labeled, tables, SITE, "a")
+    assert not refused.seen
+    assert "has 108 rows; every run compares 72 columns, which need 216 rows at one site" in refused.ended
+    assert overheard_run(kind, labeled, tables, replace(SITE, rows_per_column=1), "a").seen

@@ -17,7 +17,6 @@ from fedsieve.audit.attacks.binary_rows import rows_from_products
 from fedsieve.audit.attacks.gram import Gram, gram_of
 from fedsieve.audit.attacks.lone_values import lone_rows
 from fedsieve.audit.score import share_of_rows
-from fedsieve.cli.federation.rows import rows_needed
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
@@ -25,7 +24,8 @@ from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Scaling
 from fedsieve.messages.columns import DECLARED, Columns
 from fedsieve.messages.covariances import AskCovariances
-from fedsieve.privacy import SITE
+from fedsieve.privacy import SITE, rows_needed
+from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.operator import Operator
 from fedsieve.transport.site import JoinedSite
@@ -188,18 +188,18 @@ def test_each_code_of_a_nominal_column_counts_as_one_that_is_compared():
     X = ROWS.to_numpy(copy=True)
     X[:, 0] = np.arange(len(X)) % 4
     X[:2, 0] = 9  # a code that two rows have is not told
-    assert rows_needed(parse_agreement(text), SITE, X) == (6 + 3, 27)
+    assert rows_needed(parse_agreement(text).method, SITE, ArrayTable(FEATURES, X)) == (6 + 3, 27)
 
 
 def test_too_few_rows_for_the_columns_are_told_before_consent(site, capsys):
     write_rules(site.folder.path, replace(SITE, rows_per_column=20))
-    with pytest.raises(ProtocolError, match="covariances of 6 columns need 120 at one site"):
+    with pytest.raises(ProtocolError, match="every run compares 6 columns, which need 120 rows at one site"):
         site.join(ROWS)
     warned = " ".join(capsys.readouterr().err.split())
     assert (
         "rows.csv: has 80 rows; every run compares 6 columns, which need 120 rows at one site (rows_per_col" in warned
     )
-    assert "Wait for more rows, or agree on fewer columns or on secure sums." in warned
+    assert "Wait for more rows, agree on fewer columns, or on secure sums. Every run will go on without" in warned
 
 
 def words(n_rows, lone=None):

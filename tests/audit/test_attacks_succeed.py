@@ -26,7 +26,7 @@ READ_WITHOUT_RULES = {
     "small sites: own ranges": ("small sites", "FedCMFS", INK, {}, 0.9, "min_rows"),
     "two runs: sums": ("differencing", "Sieve", GREY, {}, 0.9, "min_difference_rows"),
     "two runs: moments": ("differencing", "SSFMLFS", GREY, {"wire": "vectors"}, 0.9, "min_difference_rows"),
-    "two runs: bins": ("differencing", "FMLFS", INK, {}, 0.8, "min_difference_rows"),
+    "two runs: bins": ("differencing", "FMLFS", INK, {}, 0.8, "rows_per_column"),
     "two runs: totals": ("differencing", "Sieve", GREY, {"secure": True}, 0.9, "min_difference_rows"),
     "moved ranges": ("chosen requests", "Sieve", GREY, {}, 0.99, ""),
     "moved ranges, labels": ("chosen requests", "FedCMFS", GREY, {"combine": "pooled"}, 0.99, ""),

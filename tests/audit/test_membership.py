@@ -40,8 +40,16 @@ def test_a_total_tells_less_than_one_site():
     assert total < one - 0.1
 
 
-def test_what_was_answered_before_a_refusal_still_tells():
-    """A site refuses covariances of too few rows, but its histograms were sent by then."""
+def test_a_site_of_too_few_rows_tells_nothing_at_all():
+    """Its histograms, which it sent before it refused covariances, told as much as these would have."""
+    found = membership(setting("Sieve", ROWS, "site"))
+    assert found.read is None
+    assert found.rule == "rows_per_column"
+
+
+def test_what_was_answered_before_a_refusal_still_tells(monkeypatch):
+    """A site that refuses covariances of too few rows only when it is asked for them has sent its histograms."""
+    monkeypatch.setattr("fedsieve.transport.endpoint.check_rows_needed", lambda *_: None)
     found = membership(setting("Sieve", ROWS, "site"))
     assert found.rule == "rows_per_column"
     assert found.note == "by Histograms"

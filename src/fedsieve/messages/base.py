@@ -216,10 +216,10 @@ class Terms:
         """What the reply may cost of privacy; `None` where it leaves as it is."""
         return None
 
-    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
-        """How many columns every run tells of together; 0 where none, or where that is known only on the way.
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
+        """How many columns every run compares with each other at least, as far as one site can know beforehand.
 
-        `n_codes` are those that nominal columns have besides one each.
+        `n_varying` columns vary at the site; `n_codes` are those that nominal columns have besides one each.
         """
         return 0
 

@@ -205,11 +205,14 @@ class CovariancesTerms(ScaledTerms):
 
     max_columns: int = 0
     labels: tuple[str, ...] = ()
+    widest_group: int = 1  # whose columns are screened out together
 
-    def n_compared(self, n_codes: int) -> int:
-        """All, with a column for each code, unless they are so many that some are screened out."""
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
+        """All, with a column for each code; of a wide table those that are not screened out."""
         n_columns = len(self.columns.features) + n_codes
-        return n_columns + len(self.labels) if n_columns <= self.max_columns else 0
+        if n_columns <= self.max_columns:
+            return n_columns + len(self.labels)
+        return max(self.max_columns - max(self.widest_group, n_codes + 1) + 1, 0)
 
     def check(self, request: AskCovariances) -> None:
         """Also how many columns there are, the labels, and whose ranges scale the columns."""

@@ -130,7 +130,7 @@ class InformationTerms(ScaledTerms):
     labels: tuple[str, ...] = ()
     n_bins: int = 0
 
-    def n_compared(self, n_codes: int) -> int:  # noqa: ARG002
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
         """All columns and labels; a code is a bin."""
         return len(self.columns.features) + len(self.labels)
 

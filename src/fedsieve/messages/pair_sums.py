@@ -114,6 +114,10 @@ class PairSumsTerms(RelationTerms):
         """Where nothing chosen varies, nothing is asked."""
         return self.extra
 
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
+        """What varies at one site varies in all."""
+        return 0 if self.extra else n_varying
+
     def check_rows(self, relation: Relation, site: SiteView) -> None:
         """Of 0/1 columns they give all second moments."""
         way_out = "Use wire='vectors' with a small max_iter, or fewer features."

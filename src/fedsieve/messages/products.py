@@ -128,6 +128,10 @@ class ProductsTerms(RelationTerms):
     max_rounds: int = 1
     damping: float = 0.85
 
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
+        """What varies at one site varies in all; few rounds tell of less."""
+        return min(n_varying, SUMS_TOLD * self.max_rounds)
+
     def check_rows(self, relation: Relation, site: SiteView) -> None:
         """Whole numbers of this size tell about five columns' pair sums a round."""
         if self._tells_all(len(relation.columns.features)):

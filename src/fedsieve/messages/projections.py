@@ -192,6 +192,10 @@ class ProjectionsTerms(ScaledTerms):
         """Where codes decide it."""
         return not self.sure
 
+    def n_compared(self, n_varying: int, n_codes: int) -> int:  # noqa: ARG002
+        """One weighted sum at least, where there are any."""
+        return COLUMNS_PER_SUM * self.sure
+
     def check(self, request: AskProjections) -> None:
         """Also whose ranges scale the columns, and how many weighted sums there are."""
         super().check(request)

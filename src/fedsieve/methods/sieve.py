@@ -172,7 +172,8 @@ class SieveMethod(Method):
         scaling = (self.columns, *scaling_agreed_on(self))
         projections = ProjectionsTerms(*scaling, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
-        covariances = CovariancesTerms(*scaling, max_columns=max([self.n_compared, *map(len, self.groups)]))
+        widest = max([1, *map(len, self.groups)])
+        covariances = CovariancesTerms(*scaling, max_columns=max(self.n_compared, widest), widest_group=widest)
         may_be_wide = wide or self.nominal or (self.secure and self.rows_per_column)
         return (*ranges_terms(self), *((projections,) if may_be_wide else ()), covariances)
 

@@ -14,6 +14,7 @@ from fedsieve.privacy.policy import (
     what_leaves,
     why_forbidden,
 )
+from fedsieve.privacy.rows_needed import check_rows_needed, rows_needed
 from fedsieve.privacy.story import Story
 from fedsieve.privacy.views import Views, with_views
 
@@ -29,10 +30,12 @@ __all__ = [
     "Story",
     "Told",
     "Views",
+    "check_rows_needed",
     "held_back",
     "held_back_in_total",
     "preset",
     "rows_leave",
+    "rows_needed",
     "what_leaves",
     "why_forbidden",
     "with_views",

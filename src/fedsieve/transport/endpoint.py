@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from fedsieve.errors import CodecError, FalseTotalError, FedSieveError, ProtocolError
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Step
-from fedsieve.privacy import GuardedTable, Policy, SiteRules, held_back, with_views
+from fedsieve.privacy import GuardedTable, Policy, SiteRules, check_rows_needed, held_back, with_views
 from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Client, Method
 from fedsieve.tables import Table
@@ -228,6 +228,8 @@ class Endpoint:
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         run, tables = letter.run, self._table
         table, seen = (None, None) if tables is None else (tables(None, run), tables(request, run))
+        if table is not None:
+            check_rows_needed(rules.method, rules.policy, table)
         whole = rules.check_site(
             request, (table, seen), state.memory(run), state.told(), state.n_changed(), letter.cohort
         )

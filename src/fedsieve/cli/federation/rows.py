@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from fedsieve.arrays import Float
 from fedsieve.cli.console import say, warn
 from fedsieve.deployment.agreement import Agreement
@@ -12,7 +10,7 @@ from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.site_view import AS_OF
-from fedsieve.privacy import Policy
+from fedsieve.privacy import Policy, check_rows_needed, rows_needed
 from fedsieve.tables import ArrayTable
 
 MOST_SHOWN = 10
@@ -39,7 +37,7 @@ def rows_to_answer_for(
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")
     changed = ledger.changes(rows).least if policy.min_difference_rows > 1 else 0
-    n_compared, needed = rows_needed(agreement, policy, X)
+    n_compared, needed = rows_needed(agreement.method, policy, rows)
     # In secure sums of few rows fewer columns are compared; a table alone of so many rows is enough for all.
     if 0 < changed < needed and not (agreement.method.secure and len(X) < needed):
         # A run would begin, and these rows would count as answered for: --as-of would go back to them.
@@ -57,27 +55,11 @@ def rows_to_answer_for(
 
 
 def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, X: Float) -> None:
-    """Say before consent what would be refused in every run; in secure sums the rows of all sites count."""
-    n_compared, needed = rows_needed(agreement, policy, X)
-    if len(X) < needed and not agreement.method.secure:
-        warn(
-            f"{data}: has {len(X)} rows; every run compares {n_compared} columns, which need {needed} rows at one site "
-            f"(rows_per_column = {policy.rows_per_column}), and will go on without this one. Wait for more rows, or "
-            f"agree on fewer columns{'' if agreement.method.sites_hold_labels else ' or on secure sums'}."
-        )
-
-
-def rows_needed(agreement: Agreement, policy: Policy, X: Float) -> tuple[int, int]:
-    """How many columns every run compares, as far as a site can know, and how many rows that takes at one site.
-
-    Other sites may have more codes; those that few rows have are not told.
-    """
-    method, n_codes = agreement.method, 0
-    for column in np.flatnonzero(method.columns.nominal_mask):
-        n_rows = np.unique(X[:, column], return_counts=True)[1]
-        n_codes += max(int((n_rows >= policy.min_cell).sum()) - 1, 0)
-    n_compared = max((terms.n_compared(n_codes) for terms in method.terms()), default=0)
-    return n_compared, policy.rows_per_column * n_compared
+    """Say before consent what would be refused in every run."""
+    try:
+        check_rows_needed(agreement.method, policy, ArrayTable(agreement.method.features, X))
+    except ProtocolError as error:
+        warn(f"{data}: {error} Every run will go on without this site.")
 
 
 def tell_what_is_held_back(site: SiteFolder) -> None:

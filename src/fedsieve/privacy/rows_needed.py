@@ -1,0 +1,43 @@
+"""How many rows every run of a method takes at one site, known before anything is told.
+
+A site whose rows are too few for what is compared in the end would be refused then, when its histograms, averages and
+spreads have left already; and these tell of few rows a lot. So it looks first.
+"""
+
+import numpy as np
+
+from fedsieve.errors import ProtocolError
+from fedsieve.privacy.policy import Policy
+from fedsieve.protocol.method import Method
+from fedsieve.tables import Table, dense, usual_value
+
+
+def rows_needed(method: Method, policy: Policy, table: Table) -> tuple[int, int]:
+    """How many columns every run compares at least, as far as a site can know, and how many rows that takes.
+
+    Other sites may have more codes, and other columns that vary; what few rows have is not told.
+    """
+    least = max(policy.min_cell, 1)
+    n_varying, n_codes = 0, 0
+    for name, nominal in zip(method.features, method.columns.nominal_mask, strict=True):
+        values = dense(table.whole((name,)))[:, 0]
+        n_varying += usual_value(values)[1] >= least
+        if nominal:
+            n_rows = np.unique(values[~np.isnan(values)], return_counts=True)[1]
+            n_codes += max(int((n_rows >= least).sum()) - 1, 0)
+    n_compared = sum(terms.n_compared(n_varying, n_codes) for terms in method.terms())
+    return n_compared, policy.rows_per_column * n_compared
+
+
+def check_rows_needed(method: Method, policy: Policy, table: Table) -> None:
+    """Raise `ProtocolError` where a site's rows are too few for any run; in secure sums the rows of all sites count."""
+    if method.secure or not policy.rows_per_column:
+        return
+    n_compared, needed = rows_needed(method, policy, table)
+    labels = method.sites_hold_labels
+    if table.n_rows < needed:
+        raise ProtocolError(
+            f"has {table.n_rows} rows; every run compares {n_compared} columns, which need {needed} rows at one site "
+            f"(rows_per_column = {policy.rows_per_column}), or they could give rows away. "
+            f"Wait for more rows, {'or ' * labels}agree on fewer columns{'' if labels else ', or on secure sums'}."
+        )
