@@ -6,6 +6,7 @@ Errors meant for the user end here, as one line and exit code 2.
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import Annotated, Any, ClassVar
 
 import click
@@ -40,8 +41,9 @@ class CommandFiles(TyperGroup):
         return name, command and self._load(ctx, command.name or ""), rest
 
     def _load(self, ctx: click.Context, name: str) -> click.Command:
+        own_name = name.replace("-", "_") + "_" * iskeyword(name)
         try:
-            file = import_module(f"{self.package}.{name.replace('-', '_')}")
+            file = import_module(f"{self.package}.{own_name}")
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
             if package not in EXTRAS:
@@ -50,7 +52,7 @@ class CommandFiles(TyperGroup):
         if hasattr(file, "app"):
             return get_group(file.app)
         single = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        single.command(name)(getattr(file, name.replace("-", "_")))
+        single.command(name)(getattr(file, own_name))
         return get_command(single)
 
 

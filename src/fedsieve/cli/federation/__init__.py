@@ -14,6 +14,7 @@ class FederationCommands(CommandFiles):
 
     package = "fedsieve.cli.federation"
     summaries: ClassVar[Mapping[str, str]] = {
+        "try": "Try a federation with real processes: a server and three sites on this machine, with one command.",
         "init": "Make a federation: certificates, the operator's key, federation.toml. Each site makes its own key.",
         "request": "Make this site's folder with its own key, and a request to belong, to send to the operator.",
         "site": "Approve a site's own key, add, renew or remove a site. Every change is a new agreement: "
