@@ -9,7 +9,7 @@ from hypothesis import settings
 from tiny_dataset import remote_server, use_tiny
 
 # Compiling a kernel takes seconds, so no deadline. In CI the same examples are drawn every time.
-settings.register_profile("fedsieve", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("fedsieve", deadline=None, max_examples=25, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("fedsieve")
 
 

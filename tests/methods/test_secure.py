@@ -70,7 +70,7 @@ WIRES = {"statistics": {}, "vectors": {"wire": "vectors", "selected_distance": T
 
 
 @pytest.mark.parametrize("parameters", WIRES.values(), ids=WIRES)
-@settings(max_examples=10)
+@settings(max_examples=5)  # vectors take a sum per step of PageRank
 @given(case=federations())
 def test_ssfmlfs(parameters, case):
     tables = sites(case)
