@@ -42,7 +42,7 @@ def test_two_of_four_killed_are_too_many(consortium, tell, phase):
     run = consortium.run("--keep-replies", out=f"two {phase}")
     kill_before_answer(consortium, run, PHASES[phase], VICTIM, "siteC")
     outcome = assert_refused(
-        consortium, run, "2 of 4 sites are left; a secure sum takes 3.", "'siteB': ", "'siteC': ", run.folder.id
+        consortium, run, "2 of 4 sites are left; a secure sum takes 3.", "'siteB'", "'siteC'", run.folder.id
     )
     tell(f"{phase}: siteB and siteC killed when asked", outcome)
 
