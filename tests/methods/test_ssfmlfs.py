@@ -34,7 +34,10 @@ FEATURES = ("a", "b", "c")
         ({"n_neighbors": True}, "got True"),
         ({"max_iter": 0}, "max_iter"),
         ({"max_message_bytes": 0}, "max_message_bytes"),
-        ({"n_features_to_select": 0}, r"n_features_to_select must be a whole number in \[1, n_features=3\]; got 0"),
+        (
+            {"n_features_to_select": 0},
+            r"n_features_to_select must be a whole number in \[1, n_features=3\], or a share between 0 and 1; got 0",
+        ),
         ({"n_features_to_select": 4}, r"in \[1, n_features=3\]; got 4"),
         ({"relation": "near"}, "relation must be one of 'distance', 'similarity'; got 'near'"),
         ({"irrelevant": "x"}, "irrelevant must be one of"),

@@ -19,7 +19,10 @@ SHARED = [
     ({"nominal": ("q",)}, "nominal names no such feature: 'q'."),
     ({"missing": "unrelated"}, "missing must be one of 'error'; got 'unrelated'."),
     ({"features": ()}, "needs at least one feature; got none."),
-    ({"n_features_to_select": 4}, "n_features_to_select must be a whole number in [1, n_features=3]; got 4."),
+    (
+        {"n_features_to_select": 4},
+        "n_features_to_select must be a whole number in [1, n_features=3], or a share between 0 and 1; got 4.",
+    ),
     ({"ranges": "local"}, "ranges must be 'federated', 'robust' or {name: (low, high)}; got 'local'."),
     ({"ranges": {"a": (0, 1), "b": (0, 1)}}, "ranges declares no range for 'c'. Declare all features."),
     (

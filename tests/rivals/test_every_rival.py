@@ -313,7 +313,8 @@ def test_a_semi_supervised_method_needs_some_labels(name, noise, shape):
 @pytest.mark.parametrize("k", [0, 13])
 def test_a_number_of_features_that_there_are_not_is_refused(name, noise, k):
     owner = ENTRIES[name].factory.__name__
-    message = rf"^{owner}: n_features_to_select must be in \[1, n_features=12\]; got {k}\.$"
+    rule = r"a whole number in \[1, n_features=12\], or a share between 0 and 1"
+    message = rf"^{owner}: n_features_to_select must be {rule}; got {k}\.$"
     with pytest.raises(ParameterError, match=message):
         build(name, k).fit(*noise)
 

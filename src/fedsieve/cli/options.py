@@ -1,5 +1,6 @@
 """What is typed, as values: how many features, lists of names, a method, declared ranges."""
 
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -41,18 +42,21 @@ def _either(values: tuple[str, ...]) -> str:
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
-def number_or_auto(text: str) -> int | str:
-    """The value of -k.
+K_HELP = 'How many features to select, or a share such as 0.3; default by their number. Sieve: also "auto".'
 
-    >>> number_or_auto("30"), number_or_auto("auto")
-    (30, 'auto')
+
+def how_many(text: str | None) -> float | str | None:
+    """The value of -k: a number, a share, or "auto".
+
+    >>> how_many("30"), how_many("0.3"), how_many("auto"), how_many(None)
+    (30, 0.3, 'auto', None)
     """
-    if text == AUTO:
+    if text is None or text == AUTO:
         return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(f'-k must be a whole number, or "{AUTO}"; got {text!r}.') from None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise ParameterError(f'-k must be a whole number, a share between 0 and 1, or "{AUTO}"; got {text!r}.')
 
 
 def split_names(text: str) -> tuple[str, ...]:

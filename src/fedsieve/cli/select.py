@@ -8,11 +8,12 @@ import typer
 
 from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
 from fedsieve.cli.options import (
+    K_HELP,
     SIEVE,
     asked_and_other,
     choices_help,
     declared_ranges,
-    number_or_auto,
+    how_many,
     own_parameters,
     split_names,
 )
@@ -32,9 +33,7 @@ def select(
     client: Annotated[list[str], typer.Option(help="A client's rows: FILE, or NAME=FILE. Give at least two.")],
     output: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
     method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
-    k: Annotated[
-        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
-    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     alone: Annotated[bool, typer.Option(help="Run the method asked for only, not the other one beside it.")] = False,
     shared: Annotated[bool, typer.Option(help="Use the features that all files share instead of refusing.")] = False,
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
@@ -99,11 +98,11 @@ def select(
         "delta": delta,
     }
 
-    def chosen(name: str, n_features: int | str | None) -> Method:
+    def chosen(name: str, n_features: float | str | None) -> Method:
         of_method: Callable[..., Method] = METHODS[name]
         return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, given))
 
-    main = chosen(asked, None if k is None else number_or_auto(k))
+    main = chosen(asked, how_many(k))
     prepare_kernels()
     record = _run(main, data)
     alone = alone or epsilon is not None  # what has no noise would tell what noise hides

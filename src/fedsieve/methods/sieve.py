@@ -19,7 +19,7 @@ from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Proje
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
-from fedsieve.ordering import default_n_features, places, ranked
+from fedsieve.ordering import n_kept, places, ranked
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -71,7 +71,7 @@ class SieveMethod(Method):
     page: ClassVar[str] = "sieve.md"
     encodes_codes: ClassVar[bool] = True
 
-    n_features_to_select: int | str | None = None  # type: ignore[assignment] # a number, "auto", or the usual share
+    n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
     groups: Sequence[Sequence[str]] = ()
     ridge: float = 0.3
     n_trees: int = 200
@@ -96,10 +96,10 @@ class SieveMethod(Method):
         self.check_secure()
 
     def check_n_features_to_select(self) -> None:
-        """A number of units, or "auto"."""
+        """A number or share of units, or "auto"."""
         self._check_groups()
-        if self.n_features_to_select not in (None, AUTO):
-            self.check_count("n_features_to_select", 1, self.n_units, "groups=" if self.groups else "n_features=")
+        high_is = "groups=" if self.groups else "n_features="
+        checks.check_n_features(self.name, self.n_features_to_select, self.n_units, high_is, (AUTO,))
 
     @property
     def unit_of(self) -> Int:
@@ -118,7 +118,7 @@ class SieveMethod(Method):
     def k(self) -> int:
         """How many units to select; under "auto" the usual share, until the labeled rows have said."""
         wanted = self.n_features_to_select
-        return wanted if isinstance(wanted, int) else default_n_features(self.n_units)
+        return n_kept(None if isinstance(wanted, str) else wanted, self.n_units)
 
     @property
     def n_compared(self) -> int:

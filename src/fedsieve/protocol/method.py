@@ -13,7 +13,7 @@ from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
-from fedsieve.ordering import default_n_features
+from fedsieve.ordering import n_kept
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
 
@@ -57,7 +57,7 @@ class Method(ABC):
     takes_nominal: ClassVar[bool] = True
 
     features: tuple[str, ...]
-    n_features_to_select: int | None = None
+    n_features_to_select: float | None = None  # a number, a share, or the usual share
     missing: str = "error"
     nominal: tuple[str, ...] = ()
     ranges: str | Mapping[str, tuple[float, float]] = FEDERATED
@@ -73,7 +73,9 @@ class Method(ABC):
     rows_per_column: int = 0  # in secure sums: rows of all sites for each column that is compared
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
+        """Check every rule once, here; all values are Python's own from then on."""
+        for given in fields(self):
+            object.__setattr__(self, given.name, checks.plain(getattr(self, given.name)))
         if not self.features:
             raise ParameterError(f"{self.name}: needs at least one feature; got none.")
         checks.check_unique(self.name, "feature names must differ", self.features, "Rename them.")
@@ -135,13 +137,12 @@ class Method(ABC):
 
     def check_n_features_to_select(self) -> None:
         """Refuse what is no number of features; a method that chooses it itself allows more."""
-        if self.n_features_to_select is not None:
-            self.check_count("n_features_to_select", 1, len(self.features), "n_features=")
+        checks.check_n_features(self.name, self.n_features_to_select, len(self.features))
 
     @property
     def k(self) -> int:
         """How many features to select."""
-        return self.n_features_to_select or default_n_features(len(self.features))
+        return n_kept(self.n_features_to_select, len(self.features))
 
     def ranking_again(self, n_selected: int) -> "Method":  # noqa: ARG002 (most have nothing to leave out)
         """The method for ranking the same labeled rows once more, without what only the first time is for."""

@@ -18,7 +18,7 @@ class FedCMFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     alpha : p-value above which two variables count as independent; None: 0.05, or 0.01 above 5000 rows.
     max_conditioning : how many variables at most are given in a test.
     max_pool : given variables are among this many of the strongest neighbors.
@@ -43,7 +43,7 @@ class FedCMFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         alpha: float | None = None,
         max_conditioning: int = 2,

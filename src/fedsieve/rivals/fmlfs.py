@@ -15,7 +15,7 @@ class FMLFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     n_bins : into how many bins of one width features are cut, over the range of all sites together.
     weighting : "rows" weights sites by their rows, "plain" not at all.
     relevance : a feature's relevance is the "mean" or the "max" over the labels.
@@ -31,7 +31,7 @@ class FMLFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         n_bins: int = 3,
         weighting: str = "rows",

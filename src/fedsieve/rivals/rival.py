@@ -1,12 +1,15 @@
 """What the rivals share: reading of rows and labels, how many features are kept, what scikit-learn is told."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.checks import plain
 from fedsieve.errors import DataError
 from fedsieve.selectors.base import RankingSelector
 from fedsieve.selectors.inputs import read_labels
@@ -16,11 +19,21 @@ from fedsieve.tables import dense
 class Rival(RankingSelector):
     """A selector that ranks; `SupervisedRival`, `SemiSupervisedRival` and `FederatedRival` say from which labels.
 
-    `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
+    `n_features_to_select` is how many features `transform` keeps, or a share; `None` takes that of the paper's rule.
     """
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
+
+    @contextmanager
+    def _plain_parameters(self) -> Iterator[None]:
+        """While it lasts, the parameters are Python's own values, which formulas are made for; afterwards as given."""
+        given = self.get_params(deep=False)
+        vars(self).update(plain(given))
+        try:
+            yield
+        finally:
+            vars(self).update(given)
 
     def _read(self, X: Any, y: Any, if_none: str) -> tuple[Float, Float, Bool]:
         """The dense rows, their labels and which of them are labeled; `if_none` ends the error for a missing y."""
@@ -44,7 +57,7 @@ class Rival(RankingSelector):
 class SupervisedRival(Rival):
     """A selector that ranks from labeled rows in one place; a subclass says how in `_rank`.
 
-    `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
+    `n_features_to_select` is how many features `transform` keeps, or a share; `None` takes that of the paper's rule.
     After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`.
     """
 
@@ -57,7 +70,8 @@ class SupervisedRival(Rival):
                 "method: give it the labeled rows only."
             )
         k = self._n_kept()
-        scores, order = self._rank(rows, labels)
+        with self._plain_parameters():
+            scores, order = self._rank(rows, labels)
         self._keep_ranking(scores, order, k)
         return self
 

@@ -58,10 +58,11 @@ class SemiSupervisedRival(Rival):
         if not labeled.any():
             raise DataError(f"{owner}: all rows of y are -1; at least some rows must be labeled.")
         k = self._n_kept()
-        self._check()
-        given = {name: getattr(self, name) for name in self.weight_rules}
-        self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
-        model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
+        with self._plain_parameters():
+            self._check()
+            given = {name: getattr(self, name) for name in self.weight_rules}
+            self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
+            model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
         self.coef_, self.intercept_, self.objective_ = model.W, model.b, model.objective
         self.n_iter_ = len(model.objective)
         self._keep_ranking(model.scores, ranked(model.scores), k)

@@ -15,8 +15,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
+from fedsieve.checks import check_n_features, plain
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
-from fedsieve.ordering import default_n_features, places
+from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
@@ -35,13 +36,9 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _n_kept(self) -> int:
         """How many features the parameters ask for."""
-        n_features, wanted = int(self.n_features_in_), self.n_features_to_select
-        k: int = default_n_features(n_features) if wanted is None else wanted
-        if not 1 <= k <= n_features:
-            raise ParameterError(
-                f"{type(self).__name__}: n_features_to_select must be in [1, n_features={n_features}]; got {k}."
-            )
-        return k
+        n_features, wanted = int(self.n_features_in_), plain(self.n_features_to_select)
+        check_n_features(type(self).__name__, wanted, n_features)
+        return n_kept(wanted, n_features)
 
     def _keep_ranking(self, scores: Float, order: Int, k: int) -> None:
         self.scores_ = scores
@@ -186,10 +183,9 @@ class FederatedSelector(RankingSelector):
         self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
     ) -> Federation:
         owner = type(self).__name__
-        n_labels = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
-        if n_labels != X.shape[0]:
-            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {n_labels}; they must be the same rows.")
         labels, labeled = read_labels(Y, owner)
+        if len(labels) != X.shape[0]:
+            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {len(labels)}; they must be the same rows.")
         if not labeled.any():
             raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labeled.")
         if clients is None:

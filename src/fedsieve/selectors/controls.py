@@ -14,7 +14,7 @@ from fedsieve.tables import dense
 
 
 class _Control(RankingSelector):
-    def __init__(self, n_features_to_select: int | None = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (labels play no part)
@@ -58,7 +58,7 @@ class LargestDeviation(_Control):
 class RandomFeatures(_Control):
     """Ranks features at random."""
 
-    def __init__(self, n_features_to_select: int | None = None, random_state: Any = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None, random_state: Any = None) -> None:
         super().__init__(n_features_to_select)
         self.random_state = random_state
 

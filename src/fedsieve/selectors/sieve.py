@@ -25,8 +25,9 @@ class Sieve(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, None or "auto"
-        How many features to keep, a group counting once. `None` takes 40 % below 100 features, 30 % below 500, 20 %
+    n_features_to_select : int, float, None or "auto"
+        How many features to keep, a group counting once; or, between 0 and 1, which share of them, rounded down as in
+        scikit-learn's RFE but one at least. `None` takes 40 % below 100 features, 30 % below 500, 20 %
         below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labeled rows is within
         one standard error of the lowest.
     nominal : sequence of names or indices
@@ -97,7 +98,7 @@ class Sieve(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | str | None = None,
+        n_features_to_select: float | str | None = None,
         *,
         nominal: Sequence[Any] = (),
         groups: Sequence[Sequence[Any]] = (),

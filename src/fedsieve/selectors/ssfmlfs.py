@@ -16,8 +16,9 @@ class SSFMLFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or None
-        How many features to keep; `None` takes 40 % below 100 features, 30 % below 500, 20 % below 1000, else 10 %.
+    n_features_to_select : int, float or None
+        How many features to keep, or, between 0 and 1, which share of them, rounded down as in scikit-learn's RFE but
+        one at least; `None` takes 40 % below 100 features, 30 % below 500, 20 % below 1000, else 10 %.
     lam : float in [0.4, 2]
         The radius of a feature's relation is its deviation over all clients divided by `lam`.
     n_neighbors : int
@@ -89,7 +90,7 @@ class SSFMLFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         lam: float = 1.2,
         n_neighbors: int = 3,

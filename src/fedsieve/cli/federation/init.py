@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fedsieve.cli.console import say, warn
-from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, ranges_file, split_names
+from fedsieve.cli.options import K_HELP, choices_help, declared_ranges, how_many, ranges_file, split_names
 from fedsieve.cli.tables import features_and_labels
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import parse_agreement
@@ -33,9 +33,7 @@ def init(
     ] = "",
     address: Annotated[str, typer.Option(help="host:port where sites reach the server.")] = "127.0.0.1:9443",
     method: Annotated[str, typer.Option(help=METHODS_HELP)] = DEFAULT_METHOD,
-    k: Annotated[
-        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
-    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
     ranges: Annotated[
         str, typer.Option(help="robust, federated (exact extremes), local, or a CSV file: feature,low,high.")
@@ -86,7 +84,7 @@ def init(
         )
     features, label_names = _columns(schema, labels)
     parameters: dict[str, object] = {
-        "n_features_to_select": None if k is None else number_or_auto(k),
+        "n_features_to_select": how_many(k),
         "wire": wire,
         "missing": missing,
         "epsilon": epsilon,
