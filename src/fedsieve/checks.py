@@ -159,6 +159,20 @@ def check_unique(owner: str, rule: str, names: Iterable[str], way_out: str = "")
         raise ParameterError(f"{owner}: {rule}; {listed(twice)} occur twice. {way_out}".rstrip())
 
 
+def check_list(owner: str, name: str, entries: Any, of: str = "features") -> None:
+    """Refuse what is no list of names; a text would be taken for a list of letters.
+
+    >>> check_list("Sieve", "nominal", "sex")
+    Traceback (most recent call last):
+    fedsieve.errors.ParameterError: Sieve: nominal must be a list of features; got 'sex'. For one write ['sex'].
+    """
+    if isinstance(entries, str):
+        one = f" For one write [{shown(entries)}]." if of == "features" else ""
+        raise ParameterError(f"{owner}: {name} must be a list of {of}; got {shown(entries)}.{one}")
+    if not isinstance(entries, Iterable):
+        raise ParameterError(f"{owner}: {name} must be a list of {of}; got {shown(entries)}.")
+
+
 def check_known(owner: str, what: str, names: Iterable[object], known: Collection[str]) -> None:
     """Refuse names of features that are not there; `what` is the subject and the verb.
 

@@ -38,7 +38,7 @@ FEATURES = ("a", "b", "c")
             {"n_features_to_select": 0},
             r"n_features_to_select must be a whole number in \[1, n_features=3\], or a share between 0 and 1; got 0",
         ),
-        ({"n_features_to_select": 4}, r"in \[1, n_features=3\]; got 4"),
+        ({"n_features_to_select": 4}, r"in \[1, n_features=3\], or a share .*; got 4"),
         ({"relation": "near"}, "relation must be one of 'distance', 'similarity'; got 'near'"),
         ({"irrelevant": "x"}, "irrelevant must be one of"),
         ({"decisions": "x"}, "decisions must be one of 'crisp', 'soft'"),

@@ -296,9 +296,7 @@ def test_labels_must_be_there_and_fit_the_rows(name, noise):
 @every_method(of=SUPERVISED)
 def test_a_supervised_method_refuses_unlabeled_rows(name):
     owner = ENTRIES[name].factory.__name__
-    with pytest.raises(
-        DataError, match=rf"^{owner}: 1 rows of y are -1 \(unlabeled\)\. It is a supervised method: give"
-    ):
+    with pytest.raises(DataError, match=rf"^{owner}: 1 unlabeled row \(-1\) in y\. It is a supervised method: give"):
         build(name).fit(np.eye(3), [[1, 0], [0, 1], [-1, -1]])
 
 

@@ -7,11 +7,12 @@ import typer
 
 from fedsieve.checks import check_n_features, names_that_differ
 from fedsieve.cli.console import say
-from fedsieve.cli.options import how_many, split_names
+from fedsieve.cli.options import how_many, names_among
 from fedsieve.datasets.tables import read_table, write_table
 from fedsieve.errors import DataError, listed
 from fedsieve.ordering import n_kept
 from fedsieve.selection_file import read_selection
+from fedsieve.text import counted
 
 
 def apply(
@@ -40,9 +41,10 @@ def apply(
         check_n_features("", wanted, n_ranked, "ranked features=", name="-k")
         chosen = record["order"][: n_kept(wanted, n_ranked)]
     source = read_table(table)
-    wanted = [*split_names(keep), *chosen]
+    wanted = [*names_among([keep], source.column_names), *chosen]
     absent, _ = names_that_differ(wanted, source.column_names)
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)
-    say(f"{target}: {source.num_rows} rows, {len(dict.fromkeys(wanted))} of {source.num_columns} columns.")
+    n_kept_columns, of = len(dict.fromkeys(wanted)), counted(source.num_columns, "column")
+    say(f"{target}: {counted(source.num_rows, 'row')}, {n_kept_columns} of {of}.")

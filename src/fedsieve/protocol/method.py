@@ -16,6 +16,7 @@ from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import n_kept
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
+from fedsieve.text import counted
 
 NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
 MIN_SECURE = 3  # sites of a secure sum: of two, each knows the other's part of a total
@@ -85,6 +86,7 @@ class Method(ABC):
         self.check_count("max_sites_per_client", 1)
         self.check_count("max_rows", 2, MAX_ROWS - 1)
         self.check_n_features_to_select()
+        checks.check_list(self.name, "nominal", self.nominal)
         checks.check_known(self.name, "nominal names", self.nominal, set(self.features))
         self._check_ranges()
         if not isinstance(self.secure, bool):
@@ -177,7 +179,8 @@ class Method(ABC):
         """Refuse labeled rows that do not fit."""
         n_samples, n_features = labeled.X.shape
         if n_features != len(self.features):
-            raise DataError(f"the labeled rows have {n_features} columns, the plan {len(self.features)} features.")
+            have, plan = counted(n_features, "column"), counted(len(self.features), "feature")
+            raise DataError(f"the labeled rows have {have}, the plan {plan}.")
         if len(labeled.Y) != n_samples or labeled.Y.ndim != 2:
             raise DataError(
                 f"the labels have shape {labeled.Y.shape}; need one row for each of {n_samples} labeled rows."

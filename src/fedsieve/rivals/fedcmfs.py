@@ -31,6 +31,7 @@ class FedCMFS(FederatedSelector):
         ranges.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
+    verbose : 1 prints a line for each round, and one for the ranking.
 
     After `fit` also: `found_`, `recovered_`, `kept_` (masks (n_features, n_labels) after each step) and `n_kept_`, the
     size of the set that the method itself would select.
@@ -54,6 +55,7 @@ class FedCMFS(FederatedSelector):
         secure: bool = False,
         on_bad_client: str = "raise",
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
@@ -65,6 +67,7 @@ class FedCMFS(FederatedSelector):
         self.secure = secure
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: CausalSelection) -> None:
         self.found_ = selection.found

@@ -21,6 +21,7 @@ class FMLFS(FederatedSelector):
     relevance : a feature's relevance is the "mean" or the "max" over the labels.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
+    verbose : 1 prints a line for each round, and one for the ranking.
 
     After `fit` also: `apart_` (sum of distances to the other features), `front_` (1 is best), `crowding_`.
 
@@ -38,6 +39,7 @@ class FMLFS(FederatedSelector):
         relevance: str = "mean",
         on_bad_client: str = "raise",
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_bins = n_bins
@@ -45,6 +47,7 @@ class FMLFS(FederatedSelector):
         self.relevance = relevance
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: FrontSelection) -> None:
         self.apart_ = selection.apart

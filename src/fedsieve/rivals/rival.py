@@ -14,6 +14,7 @@ from fedsieve.errors import DataError
 from fedsieve.selectors.base import RankingSelector
 from fedsieve.selectors.inputs import read_labels
 from fedsieve.tables import dense
+from fedsieve.text import counted
 
 
 class Rival(RankingSelector):
@@ -66,8 +67,8 @@ class SupervisedRival(Rival):
         rows, labels, labeled = self._read(X, y, "It is a supervised method.")
         if not labeled.all():
             raise DataError(
-                f"{type(self).__name__}: {int((~labeled).sum())} rows of y are -1 (unlabeled). It is a supervised "
-                "method: give it the labeled rows only."
+                f"{type(self).__name__}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1) in y. It is a "
+                "supervised method: give it the labeled rows only."
             )
         k = self._n_kept()
         with self._plain_parameters():

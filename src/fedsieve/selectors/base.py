@@ -15,14 +15,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
-from fedsieve.checks import check_n_features, plain
+from fedsieve.checks import check_list, check_n_features, plain
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
 from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
-from fedsieve.selectors.inputs import clients_with_labels, common_labels, read_clients, read_labels
+from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, read_clients
+from fedsieve.selectors.labels import read_labels
+from fedsieve.selectors.progress import RoundLines
 from fedsieve.tables import ArrayTable, Table, check_values, dense
+from fedsieve.text import counted
 from fedsieve.transport import in_process
 
 
@@ -45,6 +48,19 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self.order_ = order
         self.ranking_ = places(order) + 1
         self.support_ = self.ranking_ <= k
+
+    def transform(self, X: Any) -> Any:
+        """X reduced to the selected features. Columns of a frame must be those of the fit, in their order."""
+        try:
+            return super().transform(X)
+        except ValueError as error:
+            names, fitted = column_names(X), getattr(self, "feature_names_in_", None)
+            if fitted is None or names is None or names == tuple(fitted) or not set(fitted) <= set(names):
+                raise
+            raise DataError(
+                f"{error}\n{type(self).__name__}: X has all columns of the fit; pass them in their order, as "
+                "X[selector.feature_names_in_]."
+            ) from None
 
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self)
@@ -75,6 +91,7 @@ class FederatedSelector(RankingSelector):
 
     federated_method: ClassVar[type[Method]]
     missing = "error"
+    verbose: Any
 
     def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library") -> Self:
         """Rank the features.
@@ -95,14 +112,23 @@ class FederatedSelector(RankingSelector):
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
         method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
-        kept = KeptReplies()
-        outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules, kept=kept)
+        kept, lines = KeptReplies(), RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
+        outcome = in_process.select(
+            method,
+            federation.labeled,
+            federation.tables,
+            lines.asked,
+            answered=lines.answered,
+            policy=rules,
+            kept=kept,
+        )
         selection = outcome.selection
         self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
             influence(method, federation.labeled, selection, kept),
             stretch(kept),
         )
         n_selected = method.k if selection.n_selected is None else selection.n_selected
+        lines.ranked(n_selected, len(selection.order))
         self._keep_ranking(selection.scores, selection.order, n_selected)
         self.relevance_ = selection.relevance
         self.transcript_ = outcome.transcript if clients is not None else ()
@@ -197,7 +223,7 @@ class FederatedSelector(RankingSelector):
             tables: dict[str, Table] = {} if pool is None else {POOL: ArrayTable(features, pool)}
         elif not labeled.all():
             raise DataError(
-                f"{owner}: {int((~labeled).sum())} rows of Y are -1 (unlabeled). With clients, X and Y are the "
+                f"{owner}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1) in Y. With clients, X and Y are the "
                 "server's labeled rows; move unlabeled ones to a client."
             )
         else:
@@ -206,6 +232,7 @@ class FederatedSelector(RankingSelector):
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:
         """Names of features that are given as names or indices."""
+        check_list(type(self).__name__, parameter, entries)
         try:
             return tuple(features[int(e)] if isinstance(e, Integral) else str(e) for e in entries)
         except IndexError:

@@ -1,5 +1,6 @@
 """What users pass, turned into named tables: arrays, frames, sparse tables, with labels or without."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,9 +9,10 @@ from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.checks import names_that_differ
-from fedsieve.errors import DataError, columns_differ
+from fedsieve.errors import DataError, FedSieveWarning, columns_differ, listed
 from fedsieve.selectors.labels import label_array, read_labels
 from fedsieve.tables import ArrayTable, FrameTable, Table
+from fedsieve.text import counted
 
 WAY_OUT = "Give every site the columns of the labeled rows, in any order."
 
@@ -55,11 +57,17 @@ def _table(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Ta
         )
     if names is not None:
         missing, extra = names_that_differ(features, names)
-        if missing or extra:
+        if missing:
             raise columns_differ(owner, missing, extra, WAY_OUT)
+        if extra:
+            unused = f"{counted(len(extra), 'column')} not among the labeled rows', unused: {listed(extra, 4)}."
+            warnings.warn(f"{owner}: {unused}", FedSieveWarning, stacklevel=2)
+            table = table[list(features)]
     X = numbers(owner, table)
     if X.shape[1] != len(features):
-        raise DataError(f"{owner} has {X.shape[1]} columns, the labeled rows have {len(features)}. {WAY_OUT}")
+        raise DataError(
+            f"{owner} has {counted(X.shape[1], 'column')}, the labeled rows have {len(features)}. {WAY_OUT}"
+        )
     return ArrayTable(features, X) if names is None or sparse.issparse(table) else FrameTable(table)
 
 
@@ -121,7 +129,7 @@ def common_labels(
         encoded, labeled = (np.concatenate(part) for part in zip(*parts, strict=True))
     if not labeled.all():
         raise DataError(
-            f"{owner}: {int((~labeled).sum())} rows of labels are -1 (unlabeled). It needs labels for all rows."
+            f"{owner}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1). It needs labels for all rows."
         )
     given = names if names is not None and len(names) == encoded.shape[1] else None
     label_names = given or tuple(f"y{i}" for i in range(encoded.shape[1]))

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Rows
+from fedsieve.checks import check_list
 from fedsieve.errors import DataError
 from fedsieve.methods.sieve import SieveMethod, SieveSelection
 from fedsieve.ordering import places, ranked
@@ -61,6 +62,8 @@ class Sieve(FederatedSelector):
         Draws trees, bootstraps and folds; with an int (the default) the result is always the same.
     max_message_bytes : int
         Refuse larger messages.
+    verbose : int
+        1 prints a line for each round and one for the ranking; 0, the default, prints nothing. No agreement holds it.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class Sieve(FederatedSelector):
         on_bad_client: str = "raise",
         random_state: Any = 0,
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.nominal = nominal
@@ -128,6 +132,7 @@ class Sieve(FederatedSelector):
         self.on_bad_client = on_bad_client
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def explain(self) -> list[dict[str, Any]]:
         """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
@@ -144,7 +149,8 @@ class Sieve(FederatedSelector):
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
-        groups = (g if isinstance(g, str) else self._names("groups", g, federation.features) for g in self.groups)
+        check_list("Sieve", "groups", self.groups, "lists of features")
+        groups = (self._names(f"groups[{n}]", group, federation.features) for n, group in enumerate(self.groups))
         return {**super()._parameters(federation), "groups": tuple(groups), "seed": int(seed)}
 
     def _pool(self, X: Rows, labeled: Bool) -> Rows | None:

@@ -57,6 +57,8 @@ class SSFMLFS(FederatedSelector):
         Under `vectors`: spend one more round on the distances among the selected features.
     max_message_bytes : int
         Refuse a wire form with a larger message.
+    verbose : int
+        1 prints a line for each round and one for the ranking; 0, the default, prints nothing. No agreement holds it.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class SSFMLFS(FederatedSelector):
         random_state: Any = None,
         selected_distance: bool = False,
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.lam = lam
@@ -132,6 +135,7 @@ class SSFMLFS(FederatedSelector):
         self.random_state = random_state
         self.selected_distance = selected_distance
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: GraphSelection) -> None:
         self.radius_ = selection.radius
