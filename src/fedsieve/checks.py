@@ -19,6 +19,10 @@ ABOVE_ZERO: Rule = "a number above 0", lambda value: 0 < value < inf
 AT_LEAST_ZERO: Rule = "a number of at least 0", lambda value: 0 <= value < inf
 
 
+_OWN: tuple[tuple[Any, type], ...] = ((bool, bool), (np.bool_, bool), (Integral, int), (Real, float), (str, str))
+"""Python's own type for each kind of value, the first that fits."""
+
+
 def plain(value: Any) -> Any:
     """A parameter as Python's own number, truth value or text, also inside arrays, lists, tuples and mappings.
 
@@ -34,10 +38,8 @@ def plain(value: Any) -> Any:
         return {plain(key): plain(entry) for key, entry in value.items()}
     if type(value) in (list, tuple):
         return type(value)(plain(entry) for entry in value)
-    for kind, own in ((bool | np.bool_, bool), (Integral, int), (Real, float), (str, str)):
-        if isinstance(value, kind):
-            return own(value)
-    return value
+    own: type | None = next((own for kind, own in _OWN if isinstance(value, kind)), None)
+    return value if own is None else own(value)
 
 
 def is_whole(value: Any) -> bool:

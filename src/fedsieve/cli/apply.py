@@ -37,9 +37,9 @@ def apply(
         raise DataError(f"{target} exists already. Choose another --out, or give --force to replace it.")
     chosen = record["selected"]
     if k is not None:
-        n_ranked, wanted = len(record["order"]), how_many(k)
-        check_n_features("", wanted, n_ranked, "ranked features=", name="-k")
-        chosen = record["order"][: n_kept(wanted, n_ranked)]
+        n_ranked, n_wanted = len(record["order"]), how_many(k)
+        check_n_features("", n_wanted, n_ranked, "ranked features=", name="-k")
+        chosen = record["order"][: n_kept(n_wanted, n_ranked)]
     source = read_table(table)
     wanted = [*names_among([keep], source.column_names), *chosen]
     absent, _ = names_that_differ(wanted, source.column_names)

@@ -21,7 +21,7 @@ from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
-from fedsieve.selectors.inputs import read_labels
+from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import ArrayTable, check_values
 from fedsieve.text import counted
 

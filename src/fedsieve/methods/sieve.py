@@ -19,12 +19,14 @@ from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Proje
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
+from fedsieve.methods.weighted_rows import own_covariances, own_projections
 from fedsieve.ordering import n_kept, places, ranked
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.outcome import Selection
 from fedsieve.sieve import Choice, Screening, UnitRanking, rank_units, screen, screening_weights
+from fedsieve.sieve.views import label_varies
 
 AUTO = "auto"
 DECIMALS = 12  # of a score
@@ -70,6 +72,8 @@ class SieveMethod(Method):
     name: ClassVar[str] = "Sieve"
     page: ClassVar[str] = "sieve.md"
     encodes_codes: ClassVar[bool] = True
+    takes_unknown_labels: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
 
     n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
     groups: Sequence[Sequence[str]] = ()
@@ -179,11 +183,11 @@ class SieveMethod(Method):
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
         """The server's rows count like a client's."""
-        if np.all(np.ptp(labeled.Y, axis=0) == 0):
+        if not label_varies(labeled.Y).any():
             raise DataError(f"{self.name}: no label varies over the {len(labeled.Y)} labeled rows; nothing to learn.")
         if self.private:
             return (yield from private_run(self, labeled, cohort))
-        own = self.server_table(labeled)
+        own, weights = self.server_table(labeled), labeled.weights
         cohort.observe(_why_no_codes)
         scaling = yield from agreed_scaling(self, labeled, cohort)
         encoding, table = self.encoded(scaling, labeled)
@@ -191,22 +195,32 @@ class SieveMethod(Method):
 
         screening, kept = None, np.arange(len(self.features))
         if len(encoding.names) > self.n_compared:
-            weights = coarse_weights(screening_weights(table, labeled.Y, self.ridge))
-            ask_projections = AskProjections(self.columns, scaling, weights)
-            pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
+            model = coarse_weights(screening_weights(table, labeled.Y, self.ridge, weights))
+            ask_projections = AskProjections(self.columns, scaling, model)
+            mine = own_projections(ask_projections, own, weights)
+            pooled: Projections = yield from cohort.total(ask_projections, mine)
             variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
-            screening = self.screened(table, labeled.Y, unit, variance, products)
+            screening = self.screened(table, labeled.Y, unit, variance, products, weights)
             kept, scaling = np.flatnonzero(screening.kept[self.unit_of]), scaling.told()
 
         some = self.columns.only(self.features[feature] for feature in kept)
         ask_covariances = AskCovariances(some, scaling.only(kept))
-        total: Covariances = yield from cohort.total(ask_covariances, ask_covariances.answer(own))
+        total: Covariances = yield from cohort.total(ask_covariances, own_covariances(ask_covariances, own, weights))
         here = np.isin(encoding.owner, kept)
         compared, unit_here = np.unique(unit[here], return_inverse=True)
-        ranking = self.ranked(total.deviations() / total.n_rows, unit_here, table[:, here], labeled.Y)
+        covariance = total.deviations() / total.n_rows
+        ranking = self.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights)
         return self.selection(ranking, compared, screening, cohort.unseen)
 
-    def ranked(self, covariance: Float, unit: Int, table: Float, Y: Float, shift: Float | None = None) -> UnitRanking:
+    def ranked(
+        self,
+        covariance: Float,
+        unit: Int,
+        table: Float,
+        Y: Float,
+        shift: Float | None = None,
+        weights: Float | None = None,
+    ) -> UnitRanking:
         """The units of some encoded columns, ranked from their covariance and the labeled rows."""
         return rank_units(
             covariance,
@@ -219,6 +233,7 @@ class SieveMethod(Method):
             n_bootstraps=self.n_bootstraps,
             seed=self.seed,
             shift=shift,
+            weights=weights,
         )
 
     def encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
@@ -229,13 +244,16 @@ class SieveMethod(Method):
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from None
 
-    def screened(self, table: Float, Y: Float, unit: Int, variance: Float, products: Float) -> Screening:
+    def screened(
+        self, table: Float, Y: Float, unit: Int, variance: Float, products: Float, weights: Float | None = None
+    ) -> Screening:
         """Which units of a wide table go on to be compared."""
         return screen(
             *(table, Y, unit, variance, products, self.n_compared),
             ridge=self.ridge,
             n_trees=self.n_trees,
             seed=self.seed,
+            weights=weights,
         )
 
     def selection(

@@ -29,12 +29,15 @@ if TYPE_CHECKING:
 class Labeled:
     """The server's labeled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels).
 
-    `bins` are those of earlier runs under the same agreement, which histograms keep to.
+    A label that is unknown is NaN, for a method that `takes_unknown_labels`. `weights`, all above 0, say how much each
+    row counts, for a method that `takes_weights`. `bins` are those of earlier runs under the same
+    agreement, which histograms keep to.
     """
 
     X: Float
     Y: Float
     bins: Bins | None = None
+    weights: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,8 @@ class Method(ABC):
     never_agreed: ClassVar[tuple[str, ...]] = ()
     """Parameters that no agreement holds: a federation always has their defaults."""
     takes_nominal: ClassVar[bool] = True
+    takes_unknown_labels: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = False
 
     features: tuple[str, ...]
     n_features_to_select: float | None = None  # a number, a share, or the usual share

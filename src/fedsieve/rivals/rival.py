@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.checks import plain
 from fedsieve.errors import DataError
-from fedsieve.selectors.base import RankingSelector
-from fedsieve.selectors.inputs import read_labels
+from fedsieve.selectors.base import RankingSelector, refuse_weights
+from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import dense
 from fedsieve.text import counted
 
@@ -30,11 +30,11 @@ class Rival(RankingSelector):
     def _plain_parameters(self) -> Iterator[None]:
         """While it lasts, the parameters are Python's own values, which formulas are made for; afterwards as given."""
         given = self.get_params(deep=False)
-        vars(self).update(plain(given))
+        self.set_params(**plain(given))
         try:
             yield
         finally:
-            vars(self).update(given)
+            self.set_params(**given)
 
     def _read(self, X: Any, y: Any, if_none: str) -> tuple[Float, Float, Bool]:
         """The dense rows, their labels and which of them are labeled; `if_none` ends the error for a missing y."""
@@ -62,8 +62,9 @@ class SupervisedRival(Rival):
     After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`.
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes."""
+        refuse_weights(self, others)
         rows, labels, labeled = self._read(X, y, "It is a supervised method.")
         if not labeled.all():
             raise DataError(

@@ -15,6 +15,7 @@ from fedsieve.learning.metrics import ranking_loss
 from fedsieve.measures.scaling import unit_scaled
 from fedsieve.ordering import best_of, ranked
 from fedsieve.rivals.rival import Rival
+from fedsieve.selectors.base import refuse_weights
 
 AUTO = "auto"
 GRID = (1.0, 0.01, 100.0)
@@ -48,11 +49,12 @@ class SemiSupervisedRival(Rival):
     tol: float
     max_iter: int
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes.
 
         A row of y that is -1 throughout is unlabeled.
         """
+        refuse_weights(self, others)
         owner = type(self).__name__
         rows, labels, labeled = self._read(X, y, "Rows without labels are -1.")
         if not labeled.any():

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -22,7 +22,7 @@ from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
 from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, read_clients
-from fedsieve.selectors.labels import read_labels
+from fedsieve.selectors.labels import read_labels, read_weights
 from fedsieve.selectors.progress import RoundLines
 from fedsieve.tables import ArrayTable, Table, check_values, dense
 from fedsieve.text import counted
@@ -68,6 +68,18 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         return mask
 
 
+def refuse_weights(selector: RankingSelector, others: Mapping[str, Any]) -> None:
+    """Say of a method that counts every row once that it does; what else `fit` does not know, Python's way."""
+    owner = type(selector).__name__
+    for name, value in others.items():
+        if name != "sample_weight":
+            raise TypeError(f"{owner}.fit() got an unexpected keyword argument {name!r}")
+        if value is not None:
+            raise ParameterError(
+                f"{owner}: takes no sample_weight, it counts every row once. Leave it out; Sieve takes it."
+            )
+
+
 POOL = "pool"
 
 
@@ -93,7 +105,7 @@ class FederatedSelector(RankingSelector):
     missing = "error"
     verbose: Any
 
-    def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library") -> Self:
+    def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library", **others: Any) -> Self:
         """Rank the features.
 
         With `clients`, X and Y are the server's labeled rows. Clients are a list or a dict by name, two at least: of
@@ -103,8 +115,12 @@ class FederatedSelector(RankingSelector):
         `policy` is "library" (one machine holds all rows anyway) or "site" (each client refuses what a site that joined
         a federation would refuse).
         """
+        refuse_weights(self, others)
+        return self._fit(X, Y, clients, policy)
+
+    def _fit(self, X: Any, Y: Any, clients: Any, policy: str, sample_weight: Any = None) -> Self:
         rules = preset(policy, type(self).__name__)
-        federation = self._read(X, Y, clients)
+        federation = self._read(X, Y, clients, sample_weight)
         min_clients = len(federation.tables) if clients is None else 2
         parameters = self._parameters(federation)
         if clients is None:  # one place: there are no sums to hide
@@ -177,7 +193,7 @@ class FederatedSelector(RankingSelector):
             given["labels"] = federation.labels
         return given
 
-    def _read(self, X: Any, Y: Any, clients: Any) -> Federation:
+    def _read(self, X: Any, Y: Any, clients: Any, sample_weight: Any) -> Federation:
         owner, with_labels = type(self).__name__, self.federated_method.sites_hold_labels
         if Y is None:
             way_out = "It is a supervised method." if with_labels else "Unlabeled rows are -1."
@@ -188,8 +204,9 @@ class FederatedSelector(RankingSelector):
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         named = hasattr(self, "feature_names_in_")
         features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
-        read = self._read_clients_with_labels if with_labels else self._read_clients_without_labels
-        return read(X, Y, clients, features, named)
+        if with_labels:
+            return self._read_clients_with_labels(X, Y, clients, features, named)
+        return self._read_clients_without_labels(X, Y, clients, features, named, sample_weight)
 
     def _read_clients_with_labels(
         self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
@@ -206,14 +223,19 @@ class FederatedSelector(RankingSelector):
         return Federation(features, labels, Labeled(dense(X), own), tables)
 
     def _read_clients_without_labels(
-        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
+        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool, sample_weight: Any
     ) -> Federation:
         owner = type(self).__name__
-        labels, labeled = read_labels(Y, owner)
+        labels, labeled = read_labels(Y, owner, partly=self.federated_method.takes_unknown_labels)
         if len(labels) != X.shape[0]:
             raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {len(labels)}; they must be the same rows.")
         if not labeled.any():
             raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labeled.")
+        weights: Float | None = None
+        if sample_weight is not None:
+            given = read_weights(sample_weight, labeled, owner)
+            there = given > 0  # a row of weight 0 is as if it were not
+            X, labels, labeled, weights = X[there], labels[there], labeled[there], given[there & labeled]
         if clients is None:
             try:
                 check_values(X, features, self.missing)
@@ -228,7 +250,7 @@ class FederatedSelector(RankingSelector):
             )
         else:
             tables = read_clients(clients, features, named)
-        return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled]), tables)
+        return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled], weights=weights), tables)
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:
         """Names of features that are given as names or indices."""

@@ -89,6 +89,29 @@ def label_array(Y: Any, owner: str) -> NDArray[Any]:
     return values
 
 
+def read_weights(sample_weight: Any, labeled: Bool, owner: str) -> Float:
+    """One finite weight per row, none below 0; unlabeled rows count once or not at all."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{owner}: sample_weight must be numbers, one per row of X.") from None
+    if weights.shape != labeled.shape:
+        raise DataError(
+            f"{owner}: sample_weight must be one number per row of X, {len(labeled)}; got shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise DataError(
+            f"{owner}: sample_weight must be finite and not negative; negative weights have no meaning here."
+        )
+    if not (weights[labeled] > 0).any():
+        raise DataError(f"{owner}: sample_weight is 0 in all labeled rows; some must count.")
+    if not np.isin(weights[~labeled], (0.0, 1.0)).all():
+        raise DataError(
+            f"{owner}: sample_weight is for labeled rows; an unlabeled row (-1) counts once (1) or not at all (0)."
+        )
+    return weights
+
+
 def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
     """One column per class; what is measured rather than named is no class."""
     if any(_is_missing(value) for value in y):

@@ -1,7 +1,7 @@
 """Sieve as a scikit-learn estimator, and its reasons in words."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Rows
 from fedsieve.checks import check_list
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods.sieve import SieveMethod, SieveSelection
 from fedsieve.ordering import places, ranked
 from fedsieve.selectors.base import FederatedSelector, Federation
@@ -133,6 +133,29 @@ class Sieve(FederatedSelector):
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
+
+    def fit(  # type: ignore[override] # of all methods, this one weighs rows
+        self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library", sample_weight: Any = None
+    ) -> Self:
+        """Rank the features.
+
+        With `clients`, X and Y are the server's labeled rows, and clients a list or a dict by name, two at least, of
+        tables. Without clients no federation is claimed: the rows of X are one pool, and those with Y = -1 its
+        unlabeled ones. `policy` is "library" or "site", as for all federated selectors.
+
+        Single labels of labeled rows may be unknown, -1 or NaN: each label is learned from the rows where it is known.
+
+        `sample_weight` has one number per row of X. A labeled row of weight 2 counts like two equal rows, one of weight
+        0 not at all: exactly, to rounding, in the covariances, the linear models and the trees, and so in `scores_`
+        and `order_`, if equal rows stand side by side and `ranges` are not "robust" (which count each row once). Not
+        exactly in what is drawn over rows: bootstraps draw as many rows as there are, in proportion to their weight,
+        and "auto" deals rows, not copies, out to folds. Unlabeled rows count once, or not at all with 0.
+        """
+        if sample_weight is not None and self.epsilon is not None:
+            raise ParameterError(
+                "Sieve: takes no sample_weight beside epsilon: noisy sums are of rows that count once."
+            )
+        return self._fit(X, Y, clients, policy, sample_weight)
 
     def explain(self) -> list[dict[str, Any]]:
         """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
