@@ -61,9 +61,7 @@ def read_labels(Y: Any, owner: str = "labels", *, partly: bool = False) -> tuple
 def _check_known(owner: str, numbers: Float, unknown: Bool) -> None:
     """Refuse labels of which nothing is known, and -1 that is meant as 0."""
     if not (numbers == 0).any():
-        raise DataError(
-            f"{owner}: all known labels are 1, since -1 means unknown. Write 0 where a row has not a label."
-        )
+        raise DataError(f"{owner}: all known labels are 1, since -1 means unknown. Absent labels are 0.")
     nowhere = np.flatnonzero(unknown.all(axis=0))
     if len(nowhere):
         raise DataError(
