@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fedsieve.errors import ParameterError, listed, not_one_of, shown
+from fedsieve.errors import ParameterError, listed, not_one_of, occur_twice, shown
 
 Rule: TypeAlias = tuple[str, Callable[[float], bool]]
 """What a number must be, in words and as a test."""
@@ -155,10 +155,10 @@ def check_unique(owner: str, rule: str, names: Iterable[str], way_out: str = "")
 
     >>> check_unique("Sieve", "feature names must differ", ["age", "dose", "age"], "Rename them.")
     Traceback (most recent call last):
-    fedsieve.errors.ParameterError: Sieve: feature names must differ; 'age' occur twice. Rename them.
+    fedsieve.errors.ParameterError: Sieve: feature names must differ; 'age' occurs twice. Rename them.
     """
     if twice := sorted(repeated(names)):
-        raise ParameterError(f"{owner}: {rule}; {listed(twice)} occur twice. {way_out}".rstrip())
+        raise ParameterError(f"{owner}: {rule}; {occur_twice(twice)}. {way_out}".rstrip())
 
 
 def check_list(owner: str, name: str, entries: Any, of: str = "features") -> None:

@@ -106,7 +106,7 @@ def test_what_stops_the_other_method_stops_nothing(fedsieve, tables):
         (["-k", "many"], "-k must be a whole number, a share between 0 and 1, or \"auto\"; got 'many'."),
         (["-k", "auto", "--method", "ssfmlfs"], "SSFMLFS: n_features_to_select must be a whole number"),
         (["--group", "age,height"], "Sieve: groups name no such feature: 'height'."),
-        (["--group", "age,dose", "--group", "dose"], "Sieve: groups must not overlap; 'dose' occur twice."),
+        (["--group", "age,dose", "--group", "dose"], "Sieve: groups must not overlap; 'dose' occurs twice."),
         (["--missing", "unrelated"], "Sieve: missing must be one of 'error'; got 'unrelated'."),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_value_that_is_left_out_counts_as_its_default(line):
     ("parameters", "said"),
     [
         ({"groups": ["f0", "color"]}, "Sieve: groups must be lists of features; got ['f0', 'color']."),
-        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occur twice."),
+        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occurs twice."),
         ({"groups": [["height"]]}, "Sieve: groups name no such feature: 'height'."),
         ({"groups": [[]]}, "Sieve: a group needs at least one feature; got an empty one."),
         (

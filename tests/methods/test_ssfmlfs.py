@@ -53,7 +53,7 @@ FEATURES = ("a", "b", "c")
         ({"ranges": {"a": (0, 1), "b": (1, 0), "c": (0, 1)}}, r"ranges\['b'\] must be finite with low <= high"),
         ({"ranges": {"a": (0, 1), "b": (0, np.inf), "c": (0, 1)}}, r"ranges\['b'\] must be finite"),
         ({"features": ()}, "at least one feature"),
-        ({"features": ("a", "a")}, "feature names must differ; 'a' occur twice"),
+        ({"features": ("a", "a")}, "feature names must differ; 'a' occurs twice"),
     ],
 )
 def test_a_parameter_outside_its_rule_is_named(wrong, message):

@@ -13,8 +13,8 @@ from protocol.supervised import PLANS, supervised_example
 FEATURES, LABELS = ("a", "b", "c"), ("y", "z")
 SHARED = [
     ({"labels": ()}, "needs at least one label; got none."),
-    ({"labels": ("y", "y")}, "labels and features must differ; 'y' occur twice."),
-    ({"labels": ("y", "b")}, "labels and features must differ; 'b' occur twice."),
+    ({"labels": ("y", "y")}, "labels and features must differ; 'y' occurs twice."),
+    ({"labels": ("y", "b")}, "labels and features must differ; 'b' occurs twice."),
     ({"nominal": ("a",)}, "takes no nominal features; got 'a'. Encode them."),
     ({"nominal": ("q",)}, "nominal names no such feature: 'q'."),
     ({"missing": "unrelated"}, "missing must be one of 'error'; got 'unrelated'."),

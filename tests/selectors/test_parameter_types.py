@@ -15,6 +15,7 @@ from fedsieve import Sieve
 from fedsieve.catalog import registry
 from fedsieve.checks import plain
 from fedsieve.errors import ParameterError
+from fedsieve.learning import MLkNN
 from fedsieve.methods import METHODS
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import selection_record, selection_text
@@ -103,6 +104,13 @@ def test_a_result_of_such_parameters_can_be_written_and_is_the_same(name, data):
         return selection_text(selection_record(method, outcome, list(labels)))
 
     assert record({key: in_numpy(value, 0) for key, value in values.items()}) == record(values)
+
+
+def test_mlknn_counts_no_further_than_its_number_of_neighbors_fits():
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((300, 2)), rng.integers(0, 2, (300, 2))
+    small = MLkNN(np.uint8(255), np.float32(1)).fit(X, Y)
+    assert_array_equal(small.predict_proba(X), MLkNN(255, 1.0).fit(X, Y).predict_proba(X))
 
 
 def test_ranges_of_numpy_s_numbers_can_be_written():

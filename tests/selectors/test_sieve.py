@@ -141,7 +141,7 @@ def test_classes_are_as_good_as_labels(planted):
         ({"n_features_to_select": "all"}, "Sieve: n_features_to_select must be a whole number"),
         ({"n_features_to_select": 20, "groups": [[0, 1]]}, r"in \[1, groups=19\], a share .*; got 20"),
         ({"groups": ["x1"]}, r"Sieve: groups\[0\] must be a list of features; got \'x1\'"),
-        ({"groups": [[0, 1], [1, 2]]}, "Sieve: groups must not overlap; 'x1' occur twice"),
+        ({"groups": [[0, 1], [1, 2]]}, "Sieve: groups must not overlap; 'x1' occurs twice"),
         ({"groups": [[]]}, "Sieve: a group needs at least one feature"),
         ({"groups": [["height"]]}, "Sieve: groups name no such feature: 'height'"),
         ({"groups": [[40]]}, r"Sieve: groups\[0\]=.* has an index beyond the 20 features"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.errors import DataError, ParameterError, occur_twice
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
@@ -300,7 +300,7 @@ class SieveMethod(Method):
         checks.check_known(self.name, "groups name", named, set(self.features))
         twice = checks.repeated(named)
         if twice:
-            raise ParameterError(f"{self.name}: groups must not overlap; {listed(twice)} occur twice.")
+            raise ParameterError(f"{self.name}: groups must not overlap; {occur_twice(twice)}.")
         if any(not group for group in self.groups):
             raise ParameterError(f"{self.name}: a group needs at least one feature; got an empty one.")
 

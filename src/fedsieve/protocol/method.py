@@ -9,7 +9,7 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.errors import DataError, ParameterError, listed, occur_twice
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
@@ -269,8 +269,7 @@ class SupervisedMethod(Method):
             raise ParameterError(f"{self.name}: needs at least one label; got none.")
         twice = {*checks.repeated(self.labels), *(set(self.labels) & set(self.features))}
         if twice:
-            names = listed(sorted(twice))
-            raise ParameterError(f"{self.name}: labels and features must differ; {names} occur twice.")
+            raise ParameterError(f"{self.name}: labels and features must differ; {occur_twice(sorted(twice))}.")
 
     @property
     def columns_read(self) -> tuple[str, ...]:
