@@ -121,7 +121,7 @@ def test_weights_come_as_any_kind_of_column(kind):
         (2.0, "must be one number per row of X"),
         (np.full(18, np.nan), "must be finite and not negative"),
         (-np.ones(18), "must be finite and not negative"),
-        (np.zeros(18), "is 0 in all labeled rows"),
+        (np.zeros(18), "is zero in all labeled rows"),
         (["heavy"] * 18, "must be numbers, one per row"),
     ],
 )
@@ -135,6 +135,14 @@ def test_noise_knows_no_weights():
     X, Y, weights, clients = case(9)
     with pytest.raises(ParameterError, match="takes no sample_weight beside epsilon"):
         Sieve(epsilon=1.0).fit(X, Y, clients=clients, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in registry().items() if entry.federated])
+def test_labels_may_be_called_y_but_not_twice(name):
+    X, Y, _, _ = case(10)
+    assert_array_equal(registry()[name].factory().fit(X=X, y=Y).order_, registry()[name].factory().fit(X, Y).order_)
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'y'"):
+        registry()[name].factory().fit(X, Y, y=Y)
 
 
 @pytest.mark.parametrize("name", [name for name in registry() if name != "Sieve"])

@@ -115,10 +115,13 @@ class FederatedSelector(RankingSelector):
         `policy` is "library" (one machine holds all rows anyway) or "site" (each client refuses what a site that joined
         a federation would refuse).
         """
-        refuse_weights(self, others)
-        return self._fit(X, Y, clients, policy)
+        return self._fit(X, Y, clients, policy, others)
 
-    def _fit(self, X: Any, Y: Any, clients: Any, policy: str, sample_weight: Any = None) -> Self:
+    def _fit(
+        self, X: Any, Y: Any, clients: Any, policy: str, others: dict[str, Any], sample_weight: Any = None
+    ) -> Self:
+        Y = others.pop("y", None) if Y is None else Y  # the name that scikit-learn gives it
+        refuse_weights(self, others)
         rules = preset(policy, type(self).__name__)
         federation = self._read(X, Y, clients, sample_weight)
         min_clients = len(federation.tables) if clients is None else 2

@@ -102,7 +102,7 @@ def read_weights(sample_weight: Any, labeled: Bool, owner: str) -> Float:
             f"{owner}: sample_weight must be finite and not negative; negative weights have no meaning here."
         )
     if not (weights[labeled] > 0).any():
-        raise DataError(f"{owner}: sample_weight is 0 in all labeled rows; some must count.")
+        raise DataError(f"{owner}: sample_weight is zero in all labeled rows; some must count.")
     if not np.isin(weights[~labeled], (0.0, 1.0)).all():
         raise DataError(
             f"{owner}: sample_weight is for labeled rows; an unlabeled row (-1) counts once (1) or not at all (0)."

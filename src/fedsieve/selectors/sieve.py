@@ -134,8 +134,14 @@ class Sieve(FederatedSelector):
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
 
-    def fit(  # type: ignore[override] # of all methods, this one weighs rows
-        self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library", sample_weight: Any = None
+    def fit(
+        self,
+        X: Any,
+        Y: Any = None,
+        clients: Any = None,
+        policy: str = "library",
+        sample_weight: Any = None,
+        **others: Any,
     ) -> Self:
         """Rank the features.
 
@@ -155,7 +161,7 @@ class Sieve(FederatedSelector):
             raise ParameterError(
                 "Sieve: takes no sample_weight beside epsilon: noisy sums are of rows that count once."
             )
-        return self._fit(X, Y, clients, policy, sample_weight)
+        return self._fit(X, Y, clients, policy, others, sample_weight)
 
     def explain(self) -> list[dict[str, Any]]:
         """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
