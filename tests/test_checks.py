@@ -81,9 +81,9 @@ def test_names_that_occur_twice(names):
     if twice:
         listed = ", ".join(repr(name) for name in sorted(twice))
         assert refusal(checks.check_unique, "A", "names must differ", names, "Rename them.") == (
-            f"A: names must differ; {listed} occur twice. Rename them."
+            f"A: names must differ; {listed} occur{'s' * (len(twice) == 1)} twice. Rename them."
         )
-        assert refusal(checks.check_unique, "A", "names must differ", names).endswith("occur twice.")
+        assert refusal(checks.check_unique, "A", "names must differ", names).endswith(" twice.")
     else:
         checks.check_unique("A", "names must differ", names)
 

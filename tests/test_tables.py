@@ -261,8 +261,13 @@ def test_bad_values_are_counted_in_all_rows_whatever_the_batches(make, size):
     rows.X[5, 1] = np.nan
     table = make(rows, size)
     for ask in (m.AskRanges(columns()), m.AskMoments(columns(), m.Scaling(None, None))):
-        says = "3 infinite (inf) values in column 'few'. Replace them; they have no place in a range."
+        says = "2 infinite (inf) values in column 'few'. Replace them; they have no place in a range."
         assert Client(table).answer(ask).reason == says
+    rows.X[[0, 4], 2] = 0.5
+    assert Client(make(rows, size)).answer(m.AskRanges(columns())).reason == (
+        "1 too large (beyond ±1e+300) value in column 'few'. "
+        "Numbers so large overflow; replace them, or give the column in other units."
+    )
     rows.X[:, 2] = 0.5
     rows.X[[1, 6], 3] = np.nan
     assert Client(make(rows, size)).answer(m.AskRanges(columns())).reason == (

@@ -4,17 +4,42 @@
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import inf
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
-from fedsieve.errors import ParameterError, listed, not_one_of, shown
+import numpy as np
+
+from fedsieve.errors import ParameterError, listed, not_one_of, occur_twice, shown
 
 Rule: TypeAlias = tuple[str, Callable[[float], bool]]
 """What a number must be, in words and as a test."""
 ABOVE_ZERO: Rule = "a number above 0", lambda value: 0 < value < inf
 AT_LEAST_ZERO: Rule = "a number of at least 0", lambda value: 0 <= value < inf
+
+
+_OWN: tuple[tuple[Any, type], ...] = ((bool, bool), (np.bool_, bool), (Integral, int), (Real, float), (str, str))
+"""Python's own type for each kind of value, the first that fits."""
+
+
+def plain(value: Any) -> Any:
+    """A parameter as Python's own number, truth value or text, also inside arrays, lists, tuples and mappings.
+
+    Parameters come from grids and tables, as numpy's types; formulas, files and other parties meet Python's only.
+
+    >>> import numpy as np
+    >>> plain({"k": np.int64(5), "names": [np.str_("age")], "secure": np.bool_(False), "lam": np.float32(0.5)})
+    {'k': 5, 'names': ['age'], 'secure': False, 'lam': 0.5}
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {plain(key): plain(entry) for key, entry in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(plain(entry) for entry in value)
+    own: type | None = next((own for kind, own in _OWN if isinstance(value, kind)), None)
+    return value if own is None else own(value)
 
 
 def is_whole(value: Any) -> bool:
@@ -49,6 +74,39 @@ def check_count(owner: str, name: str, value: Any, low: int = 1, high: int | Non
         return
     rule = f"a whole number of at least {low}" if high is None else f"a whole number in [{low}, {high_is}{high}]"
     raise _refused(owner, name, rule, value)
+
+
+def check_n_features(
+    owner: str,
+    value: Any,
+    n_features: int,
+    high_is: str = "n_features=",
+    words: tuple[str, ...] = (),
+    name: str = "n_features_to_select",
+) -> None:
+    """Refuse what says not how many features to select: None, a number, a share, or one of some words.
+
+    >>> check_n_features("Sieve", 1.5, 8, words=("auto",))
+    Traceback (most recent call last):
+    fedsieve.errors.ParameterError: Sieve: n_features_to_select must be a whole number in [1, n_features=8], a share \
+between 0 and 1, or "auto"; got 1.5.
+    """
+    if value is None or (isinstance(value, str) and value in words):
+        return
+    if (is_whole(value) and 1 <= value <= n_features) or (is_share(value) and 0 < value < 1):
+        return
+    last = "".join(f', or "{word}"' for word in words)
+    rule = f"a whole number in [1, {high_is}{n_features}], {'' if last else 'or '}a share between 0 and 1{last}"
+    raise _refused(owner, name, rule, value)
+
+
+def is_share(value: Any) -> bool:
+    """Whether it is a number that is written as a fraction, as 0.3 is.
+
+    >>> is_share(0.3), is_share(1), is_share(True)
+    (True, False, False)
+    """
+    return is_number(value) and not isinstance(value, Integral)
 
 
 def check_number(owner: str, name: str, value: Any, rule: str, holds: Callable[[float], bool]) -> None:
@@ -97,10 +155,24 @@ def check_unique(owner: str, rule: str, names: Iterable[str], way_out: str = "")
 
     >>> check_unique("Sieve", "feature names must differ", ["age", "dose", "age"], "Rename them.")
     Traceback (most recent call last):
-    fedsieve.errors.ParameterError: Sieve: feature names must differ; 'age' occur twice. Rename them.
+    fedsieve.errors.ParameterError: Sieve: feature names must differ; 'age' occurs twice. Rename them.
     """
     if twice := sorted(repeated(names)):
-        raise ParameterError(f"{owner}: {rule}; {listed(twice)} occur twice. {way_out}".rstrip())
+        raise ParameterError(f"{owner}: {rule}; {occur_twice(twice)}. {way_out}".rstrip())
+
+
+def check_list(owner: str, name: str, entries: Any, of: str = "features") -> None:
+    """Refuse what is no list of names; a text would be taken for a list of letters.
+
+    >>> check_list("Sieve", "nominal", "sex")
+    Traceback (most recent call last):
+    fedsieve.errors.ParameterError: Sieve: nominal must be a list of features; got 'sex'. For one write ['sex'].
+    """
+    if isinstance(entries, str):
+        one = f" For one write [{shown(entries)}]." if of == "features" else ""
+        raise ParameterError(f"{owner}: {name} must be a list of {of}; got {shown(entries)}.{one}")
+    if not isinstance(entries, Iterable):
+        raise ParameterError(f"{owner}: {name} must be a list of {of}; got {shown(entries)}.")
 
 
 def check_known(owner: str, what: str, names: Iterable[object], known: Collection[str]) -> None:

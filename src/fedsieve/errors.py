@@ -82,6 +82,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return first if len(names) <= most else f"{first} and {len(names) - most} more"
 
 
+def occur_twice(names: Sequence[str]) -> str:
+    """Say which names are there more than once.
+
+    >>> occur_twice(["age"]), occur_twice(["age", "dose"])
+    ("'age' occurs twice", "'age', 'dose' occur twice")
+    """
+    return f"{listed(names)} {'occurs' if len(names) == 1 else 'occur'} twice"
+
+
 def why_each(reasons: Mapping[str, str]) -> str:
     """Who was left out, and why; a reason that several share is said once.
 

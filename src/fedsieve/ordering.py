@@ -5,6 +5,7 @@ every order the same everywhere, and equal features tie. Also how many of the be
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -111,6 +112,17 @@ def order_by_score(scores: ArrayLike, last: Bool | None = None) -> Int:
     levels = np.zeros(len(values))
     levels[counted] = tie_levels(values[counted], TIE)
     return ranked(levels, decimals=0, last=last)
+
+
+def n_kept(wanted: Any, n_features: int) -> int:
+    """How many features to keep: a number as it is, a share as scikit-learn's RFE rounds it, None for the default.
+
+    >>> n_kept(5, 10), n_kept(0.39, 10), n_kept(0.01, 10), n_kept(None, 10)
+    (5, 3, 1, 4)
+    """
+    if wanted is None:
+        return default_n_features(n_features)
+    return max(1, int(n_features * wanted)) if isinstance(wanted, float) else int(wanted)
 
 
 def default_n_features(n_features: int) -> int:

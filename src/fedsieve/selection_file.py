@@ -29,7 +29,7 @@ def selection_record(
     seed: int | None = None,
     federation: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The record of a run. `seed` is that of the data's partition, if one was drawn.
+    """The record of a run. `seed` is that of the data's partition; only where one was drawn there is one.
 
     `federation` is what a run over a network adds: its id, and what happened to its sites.
     """
@@ -57,7 +57,7 @@ def selection_record(
         "n_rows": found.n_rows,
         "dropped": found.dropped,
         "left_out": list(found.left_out),
-        "seed": seed,
+        **({} if seed is None else {"seed": seed}),
         "federation": federation,
         "versions": versions(),
         "bytes": bytes_by_kind(outcome.transcript),

@@ -13,7 +13,7 @@ import numpy as np
 from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.errors import DataError, listed
 
-LARGEST = 1e300  # beyond, a range would overflow; such values count as infinite
+LARGEST = 1e300  # beyond, a range would overflow
 SPARSE_COLUMNS = 256  # of a sparse batch that are made dense at a time
 BATCH_VALUES = 1 << 24  # values in a batch unless the table says how many rows
 
@@ -114,18 +114,23 @@ def checked_batches(table: Table, columns: Sequence[str], missing: str, width: i
 
 
 def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
-    """Refuse infinite values always, and missing ones unless `missing="unrelated"`; names the column and the count."""
+    """Refuse infinite and far too large values, and missing ones unless `missing="unrelated"`.
+
+    Names the column and the count.
+    """
     if not has_bad_values(X, missing):
         return
     values = dense(X)
-    _refuse(np.abs(values) > LARGEST, "infinite (inf)", columns, "Replace them; they have no place in a range.")
+    _refuse(np.isinf(values), "infinite (inf)", columns, "Replace them; they have no place in a range.")
+    beyond = "Numbers so large overflow; replace them, or give the column in other units."
+    _refuse(np.abs(values) > LARGEST, f"too large (beyond ±{LARGEST:g})", columns, beyond)
     if missing == "error":
         way_out = "Fill them in; SSFMLFS can do without them: missing='unrelated' (--missing unrelated)."
         _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
 
 
 def has_bad_values(X: Rows, missing: str) -> bool:
-    """Whether some value is infinite, or missing where none may be."""
+    """Whether some value is infinite or far too large, or missing where none may be."""
     values = X.data if is_sparse(X) else X
     largest = np.fmax if missing == "unrelated" else np.maximum  # which passes NaN on
     return bool(values.size) and not largest.reduce(np.abs(values), axis=None, initial=0.0) <= LARGEST

@@ -1,9 +1,21 @@
-"""Text made harmless: of others, what could move a cursor, ring, color or turn reading around; of ours, folders."""
+"""Text made harmless: of others, what could move a cursor, ring, color or turn reading around; of ours, folders.
+
+Also how a number of things is said.
+"""
 
 import re
 
 _FOLDERS = re.compile(r"""(?<![\w./:])/(?:[^/\s'":;,()]+/)+(?=[^/\s])""")
 """The folders of an absolute path, up to its last name."""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, one of them in the singular.
+
+    >>> counted(1, "column"), counted(0, "column"), counted(1500, "row")
+    ('1 column', '0 columns', '1500 rows')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def visible(text: str, keep: str = "") -> str:

@@ -43,17 +43,19 @@ def test_without_out_the_result_lies_beside_the_table(fedsieve, tables, selectio
 
 
 def test_k_takes_the_best_of_the_order(fedsieve, tables, selection):
-    for k in (1, 5):
+    for k, n_taken in ((1, 1), (5, 5), (0.5, 3), (0.1, 1)):
         out = tables[f"k{k}.csv"]
         assert fedsieve("apply", "--selection", selection, tables["siteA.csv"], "-k", k, "--out", out).code == 0
-        assert list(pd.read_csv(out)) == ORDER[:k]
+        assert list(pd.read_csv(out)) == ORDER[:n_taken]
 
 
 @pytest.mark.parametrize("k", [0, 7])
 def test_k_must_be_within_the_order(fedsieve, tables, selection, k):
     result = fedsieve("apply", "--selection", selection, tables["siteA.csv"], "-k", k)
     assert result.code == 2
-    assert result.message == f"-k must be in [1, 6], the number of ranked features; got {k}."
+    assert (
+        result.message == f"-k must be a whole number in [1, ranked features=6], or a share between 0 and 1; got {k}."
+    )
     assert not tables["siteA-selected.csv"].exists()
 
 

@@ -48,7 +48,7 @@ def test_an_unknown_ending(refusal, tables):
         ("empty.parquet", b"", "cannot be read as PARQUET"),
         ("latin.csv", "größe,dose\n1,2\n".encode("latin-1"), "cannot be read as CSV: 'utf-8' codec can't decode"),
         ("header.csv", b"age,dose\n", "has a header but no rows."),
-        ("twice.csv", b"age,dose,age\n1,2,3\n", "the column names 'age' occur twice. Rename them."),
+        ("twice.csv", b"age,dose,age\n1,2,3\n", "of the column names 'age' occurs twice. Rename them."),
     ],
     ids=lambda value: value if isinstance(value, str) and "." in value and " " not in value else "",
 )

@@ -20,8 +20,8 @@ def refusal(fedsieve, tables):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["-k", 0], "6]; got 0."),
-        (["-k", 7], "6]; got 7."),
+        (["-k", 0], "6], or a share between 0 and 1; got 0."),
+        (["-k", 7], "6], or a share between 0 and 1; got 7."),
         (["--lam", 0.39], "lam must be in [0.4, 2]; got 0.39."),
         (["--lam", 2.01], "lam must be in [0.4, 2]; got 2.01."),
         (["--lam", "nan"], "lam must be in [0.4, 2]; got nan."),

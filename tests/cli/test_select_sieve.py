@@ -43,6 +43,12 @@ def test_by_default_it_is_sieve_with_ssfmlfs_beside_it(fedsieve, tables):
     assert "by SSFMLFS" in result.out
 
 
+def test_k_can_be_a_share(fedsieve, tables):
+    assert fedsieve(*plain(tables, "-k", "0.5", "--alone")).code == 0
+    record = read(tables["result"])
+    assert len(record["selected"]) == len(record["order"]) // 2
+
+
 def test_ranking_csv_has_the_reasons(fedsieve, tables):
     fedsieve(*plain(tables))
     record = read(tables["result"])
@@ -97,10 +103,10 @@ def test_what_stops_the_other_method_stops_nothing(fedsieve, tables):
     ("options", "says"),
     [
         (["--method", "pca"], "--method must be one of 'sieve', 'ssfmlfs'; got 'pca'."),
-        (["-k", "many"], "-k must be a whole number, or \"auto\"; got 'many'."),
+        (["-k", "many"], "-k must be a whole number, a share between 0 and 1, or \"auto\"; got 'many'."),
         (["-k", "auto", "--method", "ssfmlfs"], "SSFMLFS: n_features_to_select must be a whole number"),
         (["--group", "age,height"], "Sieve: groups name no such feature: 'height'."),
-        (["--group", "age,dose", "--group", "dose"], "Sieve: groups must not overlap; 'dose' occur twice."),
+        (["--group", "age,dose", "--group", "dose"], "Sieve: groups must not overlap; 'dose' occurs twice."),
         (["--missing", "unrelated"], "Sieve: missing must be one of 'error'; got 'unrelated'."),
     ],
 )

@@ -67,6 +67,14 @@ def test_the_bundled_digits_give_what_one_process_finds_by_sieve_unless_another_
     assert_array_equal(list(record["scores"].values()), expected.selection.scores)
 
 
+def test_the_number_of_features_is_the_user_s(simulate):
+    result, _ = simulate("--clients", N_SITES, "-k", 65)
+    assert "n_features_to_select must be a whole number in [1, n_features=64]" in result.message
+    result, record = simulate("--clients", N_SITES, "--method", "ssfmlfs", "-k", 0.25)
+    assert result.code == 0, result.err
+    assert len(record["selected"]) == 16
+
+
 def test_rows_of_files_are_dealt_out_among_the_sites(simulate, tables):
     rows = tables.save("rows.csv", tables.clients["siteA"])
     files = ("--labeled", tables["server.csv"], "--labels", "prefix:label_", "--rows", rows)

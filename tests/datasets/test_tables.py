@@ -44,7 +44,7 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
         ("t.csv", b"", "cannot be read as CSV"),
         ("t.csv", b"a,b\n", "has a header but no rows"),
         ("t.csv", b"a,b\n1\n", "cannot be read as CSV"),
-        ("t.csv", b"b,a,b,a,c\n1,2,3,4,5\n", "the column names 'a', 'b' occur twice"),
+        ("t.csv", b"b,a,b,a,c\n1,2,3,4,5\n", "of the column names 'a', 'b' occur twice"),
         ("t.csv", b"\xe4\n1\n", "cannot be read as CSV"),
         ("t.parquet", b"PAR1 not really PAR1", "cannot be read as PARQUET"),
     ],

@@ -129,16 +129,18 @@ def test_a_value_that_is_left_out_counts_as_its_default(line):
     ("parameters", "said"),
     [
         ({"groups": ["f0", "color"]}, "Sieve: groups must be lists of features; got ['f0', 'color']."),
-        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occur twice."),
+        ({"groups": [["f0", "color"], ["color"]]}, "Sieve: groups must not overlap; 'color' occurs twice."),
         ({"groups": [["height"]]}, "Sieve: groups name no such feature: 'height'."),
         ({"groups": [[]]}, "Sieve: a group needs at least one feature; got an empty one."),
         (
             {"groups": [["f0", "color"]], "n_features_to_select": 6},
-            "Sieve: n_features_to_select must be a whole number in [1, groups=5]; got 6.",
+            "Sieve: n_features_to_select must be a whole number in [1, groups=5], "
+            'a share between 0 and 1, or "auto"; got 6.',
         ),
         (
             {"n_features_to_select": "all"},
-            "Sieve: n_features_to_select must be a whole number in [1, n_features=6]; got 'all'.",
+            "Sieve: n_features_to_select must be a whole number in [1, n_features=6], "
+            "a share between 0 and 1, or \"auto\"; got 'all'.",
         ),
         ({"ridge": 0.0}, "Sieve: ridge must be above 0 and at most 1e6; got 0.0."),
         ({"missing": "unrelated"}, "[parameters] has unknown 'missing'."),

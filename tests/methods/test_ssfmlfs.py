@@ -34,8 +34,11 @@ FEATURES = ("a", "b", "c")
         ({"n_neighbors": True}, "got True"),
         ({"max_iter": 0}, "max_iter"),
         ({"max_message_bytes": 0}, "max_message_bytes"),
-        ({"n_features_to_select": 0}, r"n_features_to_select must be a whole number in \[1, n_features=3\]; got 0"),
-        ({"n_features_to_select": 4}, r"in \[1, n_features=3\]; got 4"),
+        (
+            {"n_features_to_select": 0},
+            r"n_features_to_select must be a whole number in \[1, n_features=3\], or a share between 0 and 1; got 0",
+        ),
+        ({"n_features_to_select": 4}, r"in \[1, n_features=3\], or a share .*; got 4"),
         ({"relation": "near"}, "relation must be one of 'distance', 'similarity'; got 'near'"),
         ({"irrelevant": "x"}, "irrelevant must be one of"),
         ({"decisions": "x"}, "decisions must be one of 'crisp', 'soft'"),
@@ -50,7 +53,7 @@ FEATURES = ("a", "b", "c")
         ({"ranges": {"a": (0, 1), "b": (1, 0), "c": (0, 1)}}, r"ranges\['b'\] must be finite with low <= high"),
         ({"ranges": {"a": (0, 1), "b": (0, np.inf), "c": (0, 1)}}, r"ranges\['b'\] must be finite"),
         ({"features": ()}, "at least one feature"),
-        ({"features": ("a", "a")}, "feature names must differ; 'a' occur twice"),
+        ({"features": ("a", "a")}, "feature names must differ; 'a' occurs twice"),
     ],
 )
 def test_a_parameter_outside_its_rule_is_named(wrong, message):

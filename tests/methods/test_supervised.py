@@ -13,13 +13,16 @@ from protocol.supervised import PLANS, supervised_example
 FEATURES, LABELS = ("a", "b", "c"), ("y", "z")
 SHARED = [
     ({"labels": ()}, "needs at least one label; got none."),
-    ({"labels": ("y", "y")}, "labels and features must differ; 'y' occur twice."),
-    ({"labels": ("y", "b")}, "labels and features must differ; 'b' occur twice."),
+    ({"labels": ("y", "y")}, "labels and features must differ; 'y' occurs twice."),
+    ({"labels": ("y", "b")}, "labels and features must differ; 'b' occurs twice."),
     ({"nominal": ("a",)}, "takes no nominal features; got 'a'. Encode them."),
     ({"nominal": ("q",)}, "nominal names no such feature: 'q'."),
     ({"missing": "unrelated"}, "missing must be one of 'error'; got 'unrelated'."),
     ({"features": ()}, "needs at least one feature; got none."),
-    ({"n_features_to_select": 4}, "n_features_to_select must be a whole number in [1, n_features=3]; got 4."),
+    (
+        {"n_features_to_select": 4},
+        "n_features_to_select must be a whole number in [1, n_features=3], or a share between 0 and 1; got 4.",
+    ),
     ({"ranges": "local"}, "ranges must be 'federated', 'robust' or {name: (low, high)}; got 'local'."),
     ({"ranges": {"a": (0, 1), "b": (0, 1)}}, "ranges declares no range for 'c'. Declare all features."),
     (

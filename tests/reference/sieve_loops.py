@@ -427,22 +427,28 @@ def carriers(rows: Sequence[int], Y: Sequence[Sequence[float]], label: int) -> i
     return sum(1 for i in rows if Y[i][label] > 0)
 
 
+def knowing(rows: Sequence[int], Y: Sequence[Sequence[float]], label: int) -> int:
+    """In how many of the rows the label is known."""
+    return sum(1 for i in rows if not math.isnan(Y[i][label]))
+
+
 def is_settled(rows: Sequence[int], Y: Sequence[Sequence[float]]) -> bool:
-    """Whether every label is carried by none or all of the rows."""
-    return all(carriers(rows, Y, label) in (0, len(rows)) for label in range(len(Y[0])))
+    """Whether every label is carried by none or all of the rows in which it is known."""
+    return all(carriers(rows, Y, label) in (0, knowing(rows, Y, label)) for label in range(len(Y[0])))
 
 
 def impurity_decrease(left: Sequence[int], right: Sequence[int], Y: Sequence[Sequence[float]]) -> Fraction:
-    """The sum over labels of a²/n_left + b²/n_right - c²/n.
+    """The sum over labels of a²/n_left + b²/n_right - c²/n, n being the rows in which the label is known.
 
     >>> impurity_decrease([0, 1], [2, 3], [[1, 1], [1, 0], [0, 1], [0, 0]])
     Fraction(1, 1)
     """
     gain = Fraction(0)
     for label in range(len(Y[0])):
-        a, b = carriers(left, Y, label), carriers(right, Y, label)
-        gain += Fraction(a * a, len(left)) + Fraction(b * b, len(right))
-        gain -= Fraction((a + b) * (a + b), len(left) + len(right))
+        for rows, sign in ((left, 1), (right, 1), ([*left, *right], -1)):
+            carrying, n = carriers(rows, Y, label), knowing(rows, Y, label)
+            if n:
+                gain += sign * Fraction(carrying * carrying, n)
     return gain
 
 

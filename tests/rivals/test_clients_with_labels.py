@@ -121,7 +121,7 @@ def test_two_classes_are_one_label(selector, sites):
 )
 def test_unlabeled_rows_are_counted_and_refused(selector, rng, y, n_rows):
     X = rng.random((3, 4))
-    said = f"{n_rows} rows of labels are -1 (unlabeled). It needs labels for all rows."
+    said = f"{n_rows} unlabeled row{'s' * (n_rows > 1)} (-1). It needs labels for all rows."
     assert refusal(selector, X, y, None) == said
     labeled = np.abs(np.asarray(y)) if not isinstance(y, list) else ["ill", "ill", "well"]
     assert refusal(selector, X, labeled, [(X, y), (X, labeled)]) == said

@@ -296,9 +296,7 @@ def test_labels_must_be_there_and_fit_the_rows(name, noise):
 @every_method(of=SUPERVISED)
 def test_a_supervised_method_refuses_unlabeled_rows(name):
     owner = ENTRIES[name].factory.__name__
-    with pytest.raises(
-        DataError, match=rf"^{owner}: 1 rows of y are -1 \(unlabeled\)\. It is a supervised method: give"
-    ):
+    with pytest.raises(DataError, match=rf"^{owner}: 1 unlabeled row \(-1\) in y\. It is a supervised method: give"):
         build(name).fit(np.eye(3), [[1, 0], [0, 1], [-1, -1]])
 
 
@@ -313,7 +311,8 @@ def test_a_semi_supervised_method_needs_some_labels(name, noise, shape):
 @pytest.mark.parametrize("k", [0, 13])
 def test_a_number_of_features_that_there_are_not_is_refused(name, noise, k):
     owner = ENTRIES[name].factory.__name__
-    message = rf"^{owner}: n_features_to_select must be in \[1, n_features=12\]; got {k}\.$"
+    rule = r"a whole number in \[1, n_features=12\], or a share between 0 and 1"
+    message = rf"^{owner}: n_features_to_select must be {rule}; got {k}\.$"
     with pytest.raises(ParameterError, match=message):
         build(name, k).fit(*noise)
 

@@ -18,6 +18,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fedsieve import SSFMLFS, Sieve
 
+BY_ORDER = "trees draw by the order of the rows, which the check changes; test_weights.py keeps it"
+
+
+def failing(estimator):
+    checks = (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
+    few = estimator.n_features_to_select == 2  # which are the same whatever is drawn
+    return dict.fromkeys(checks, BY_ORDER) if isinstance(estimator, Sieve) and not few else {}
+
 
 @parametrize_with_checks(
     [
@@ -28,14 +36,15 @@ from fedsieve import SSFMLFS, Sieve
         SSFMLFS(2, wire="vectors", relation="similarity", irrelevant="nonnegative"),
         SSFMLFS(wire="matrices", decisions="soft", constant="keep"),
         SSFMLFS(missing="unrelated", spread="mean", ranges="local"),
-    ]
+    ],
+    expected_failed_checks=failing,
 )
 def test_scikit_learn_s_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.full
-@parametrize_with_checks([Sieve()])
+@parametrize_with_checks([Sieve()], expected_failed_checks=failing)
 def test_scikit_learn_s_checks_with_all_trees_and_bootstraps(estimator, check):
     check(estimator)
 

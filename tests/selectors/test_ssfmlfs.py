@@ -148,11 +148,14 @@ REFUSED = [
         lambda X, Y, east: (X.assign(age=np.inf), Y, [east, east]),
         r"labeled rows have 12 infinite \(inf\) values in column 'age'",
     ),
-    (lambda X, Y, east: (X, Y, [east, east * 1e301]), r"infinite \(inf\) values in column 'age' and 4 more columns"),
+    (
+        lambda X, Y, east: (X, Y, [east, east * 1e301]),
+        r"too large \(beyond ±1e\+300\) values in column 'age' and 4 more columns\. Numbers so large overflow",
+    ),
     (lambda X, Y, east: (X, np.full_like(Y, -1), [east, east]), "all rows of Y are -1"),
     (
         lambda X, Y, east: (X, np.vstack([np.full((1, 4), -1), Y[1:]]), [east, east]),
-        r"1 rows of Y are -1 \(unlabeled\)\. With clients",
+        r"1 unlabeled row \(-1\) in Y\. With clients",
     ),
     (lambda X, Y, _: (X, np.where(np.eye(12, 4) > 0, 2, Y), None), "labels must be 0 or 1; got 2 in row 0, label 0"),
     (lambda X, Y, _: (X, np.full(Y.shape, "yes"), None), "labels must be 0 or 1; Y has dtype"),

@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
-from fedsieve.checks import names_that_differ
+from fedsieve.checks import check_n_features, names_that_differ
 from fedsieve.cli.console import say
-from fedsieve.cli.options import split_names
+from fedsieve.cli.options import how_many, names_among
 from fedsieve.datasets.tables import read_table, write_table
-from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.errors import DataError, listed
+from fedsieve.ordering import n_kept
 from fedsieve.selection_file import read_selection
+from fedsieve.text import counted
 
 
 def apply(
@@ -19,7 +21,7 @@ def apply(
     output: Annotated[Path | None, typer.Option("--out", help="The reduced table, .csv or .parquet.")] = None,
     keep: Annotated[str, typer.Option(help="Further columns to keep, such as an ID or labels: a,b.")] = "",
     k: Annotated[
-        int | None, typer.Option("-k", help="Take the best K of the order instead of the selected ones.")
+        str | None, typer.Option("-k", help="Take the best K of the order, or a share, instead of the selected ones.")
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
 ) -> None:
@@ -33,13 +35,16 @@ def apply(
     target = output or table.with_name(f"{table.stem}-selected{table.suffix}")
     if target.exists() and not force:
         raise DataError(f"{target} exists already. Choose another --out, or give --force to replace it.")
-    if k is not None and not 1 <= k <= len(record["order"]):
-        raise ParameterError(f"-k must be in [1, {len(record['order'])}], the number of ranked features; got {k}.")
-    chosen = record["selected"] if k is None else record["order"][:k]
+    chosen = record["selected"]
+    if k is not None:
+        n_ranked, n_wanted = len(record["order"]), how_many(k)
+        check_n_features("", n_wanted, n_ranked, "ranked features=", name="-k")
+        chosen = record["order"][: n_kept(n_wanted, n_ranked)]
     source = read_table(table)
-    wanted = [*split_names(keep), *chosen]
+    wanted = [*names_among([keep], source.column_names), *chosen]
     absent, _ = names_that_differ(wanted, source.column_names)
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
     write_table(source.select(list(dict.fromkeys(wanted))), target)
-    say(f"{target}: {source.num_rows} rows, {len(dict.fromkeys(wanted))} of {source.num_columns} columns.")
+    n_kept_columns, of = len(dict.fromkeys(wanted)), counted(source.num_columns, "column")
+    say(f"{target}: {counted(source.num_rows, 'row')}, {n_kept_columns} of {of}.")

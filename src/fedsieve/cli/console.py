@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fedsieve.text import visible
+from fedsieve.text import counted, visible
 
 
 class PlainConsole(Console):
@@ -80,7 +80,7 @@ def cost_line(record: dict[str, Any]) -> str:
     sent = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] != "server")
     received = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] == "server")
     rounds = max(message["round"] for message in record["transcript"])
-    return f"{rounds} rounds; all clients together sent {size(sent)} and received {size(received)}."
+    return f"{counted(rounds, 'round')}; all clients together sent {size(sent)} and received {size(received)}."
 
 
 def add_other_ranks(record: dict[str, Any], other: dict[str, Any]) -> None:
@@ -93,7 +93,7 @@ def add_other_ranks(record: dict[str, Any], other: dict[str, Any]) -> None:
 def agreement_line(record: dict[str, Any], other: dict[str, Any]) -> str:
     """How many of the selected features another method selects too."""
     both = len(set(record["selected"]) & set(other["selected"]))
-    return f"{other['method']} selects {both} of the same {len(record['selected'])} features."
+    return f"{other['method']} selects {both} of the same {counted(len(record['selected']), 'feature')}."
 
 
 def _number(value: float | None) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fedsieve.arrays import Int
 from fedsieve.cli.console import add_other_ranks, agreement_line, out, ranking_table, say, size, warn
-from fedsieve.cli.options import SIEVE, SSFMLFS, asked_and_other, number_or_auto
+from fedsieve.cli.options import SIEVE, SSFMLFS, asked_and_other, how_many
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.datasets import Dataset, load_digits, partition
 from fedsieve.datasets.dataset import SIDE
@@ -53,7 +53,7 @@ def demo(
     method: Annotated[str, typer.Option(help="Whose choice is written: sieve or ssfmlfs.")] = "sieve",
     k: Annotated[
         str | None,
-        typer.Option("-k", help='How many pixels to choose; default by their number. "auto": Sieve decides.'),
+        typer.Option("-k", help='How many pixels, or a share of them; default by their number. "auto": Sieve decides.'),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the split over server and clients.")] = 0,
 ) -> None:
@@ -71,7 +71,7 @@ def demo(
     asked, other = asked_and_other(method)
     digits = load_digits()
     _keep_other_results(output, digits.label_names)
-    sieve = SieveMethod(digits.feature_names, n_features_to_select=None if k is None else number_or_auto(k))
+    sieve = SieveMethod(digits.feature_names, n_features_to_select=how_many(k))
     labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = [others[part] for part in partition.dirichlet(digits.Y[others], N_CLIENTS, ALPHA, seed)]
     sites = {f"site-{i:02d}": ArrayTable(digits.feature_names, digits.X[rows]) for i, rows in enumerate(parts, start=1)}

@@ -1,5 +1,7 @@
 """What is typed, as values: how many features, lists of names, a method, declared ranges."""
 
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
@@ -41,18 +43,22 @@ def _either(values: tuple[str, ...]) -> str:
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
 
 
-def number_or_auto(text: str) -> int | str:
-    """The value of -k.
+NOMINAL_HELP = "Features whose values are codes: a,b,c. May be given again."
+K_HELP = 'How many features to select, or a share such as 0.3; default by their number. Sieve: also "auto".'
 
-    >>> number_or_auto("30"), number_or_auto("auto")
-    (30, 'auto')
+
+def how_many(text: str | None) -> float | str | None:
+    """The value of -k: a number, a share, or "auto".
+
+    >>> how_many("30"), how_many("0.3"), how_many("auto"), how_many(None)
+    (30, 0.3, 'auto', None)
     """
-    if text == AUTO:
+    if text is None or text == AUTO:
         return text
-    try:
-        return int(text)
-    except ValueError:
-        raise ParameterError(f'-k must be a whole number, or "{AUTO}"; got {text!r}.') from None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise ParameterError(f'-k must be a whole number, a share between 0 and 1, or "{AUTO}"; got {text!r}.')
 
 
 def split_names(text: str) -> tuple[str, ...]:
@@ -62,6 +68,27 @@ def split_names(text: str) -> tuple[str, ...]:
     ('age', 'dose')
     """
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def names_among(texts: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """The names of an option that may be given again; a known name may itself hold commas.
+
+    >>> names_among(["dose, mg", "age,sex"], {"dose, mg", "age", "sex"})
+    ('dose, mg', 'age', 'sex')
+    >>> names_among(["age,dose, mg,zip"], {"dose, mg", "age"})
+    ('age', 'dose, mg', 'zip')
+    """
+    return tuple(name for text in texts for name in _split_among(text, known))
+
+
+def _split_among(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """The longest known name first, or the text up to its first comma, and then of the rest."""
+    pieces = text.split(",")
+    for end in range(len(pieces), 1, -1):
+        name = ",".join(pieces[:end]).strip()
+        if name in known:
+            return (name, *_split_among(",".join(pieces[end:]), known))
+    return (*split_names(pieces[0]), *(_split_among(",".join(pieces[1:]), known) if len(pieces) > 1 else ()))
 
 
 def asked_and_other(method: str) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from rich.progress import (
 from fedsieve import kernels
 from fedsieve.cli.console import err
 from fedsieve.protocol import Question
+from fedsieve.text import counted
 
 
 class Rounds:
@@ -72,6 +73,6 @@ def prepare_kernels() -> None:
     seconds = time.perf_counter() - start
     n_compiled = kernels.n_compiled()
     if n_compiled:
-        err.print(f"Compiled {n_compiled} kernels in {seconds:.1f} s; they are kept on disk for the next run.")
+        err.print(f"Compiled {counted(n_compiled, 'kernel')} in {seconds:.1f} s, kept on disk for the next run.")
     else:
         err.print(f"Kernels loaded from the disk cache in {seconds:.1f} s.")

@@ -8,19 +8,22 @@ import typer
 
 from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
 from fedsieve.cli.options import (
+    K_HELP,
+    NOMINAL_HELP,
     SIEVE,
     asked_and_other,
     choices_help,
     declared_ranges,
-    number_or_auto,
+    how_many,
+    names_among,
     own_parameters,
-    split_names,
 )
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.tables import FederationTables, leaks, read_sites
 from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
+from fedsieve.text import counted
 from fedsieve.transport import in_process
 
 MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
@@ -32,12 +35,10 @@ def select(
     client: Annotated[list[str], typer.Option(help="A client's rows: FILE, or NAME=FILE. Give at least two.")],
     output: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
     method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
-    k: Annotated[
-        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
-    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     alone: Annotated[bool, typer.Option(help="Run the method asked for only, not the other one beside it.")] = False,
     shared: Annotated[bool, typer.Option(help="Use the features that all files share instead of refusing.")] = False,
-    nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
+    nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
     group: Annotated[
         list[str] | None, typer.Option(help="Sieve: features selected together, a,b,c. May be given again.")
     ] = None,
@@ -81,9 +82,9 @@ def select(
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     given: dict[str, Any] = {
         "missing": missing,
-        "nominal": split_names(nominal),
+        "nominal": names_among(nominal or (), data.features),
         "on_bad_client": on_bad_client,
-        "groups": tuple(split_names(names) for names in group or ()),
+        "groups": tuple(names_among([names], data.features) for names in group or ()),
         "seed": seed,
         "lam": lam,
         "n_neighbors": neighbors,
@@ -99,11 +100,11 @@ def select(
         "delta": delta,
     }
 
-    def chosen(name: str, n_features: int | str | None) -> Method:
+    def chosen(name: str, n_features: float | str | None) -> Method:
         of_method: Callable[..., Method] = METHODS[name]
         return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, given))
 
-    main = chosen(asked, None if k is None else number_or_auto(k))
+    main = chosen(asked, how_many(k))
     prepare_kernels()
     record = _run(main, data)
     alone = alone or epsilon is not None  # what has no noise would tell what noise hides
@@ -142,11 +143,11 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
         warn(f"went on without client {name!r}: {reason}")
     for site, n_clipped in (record.get("n_clipped") or {}).items():
         if n_clipped:
-            warn(f"{n_clipped} values of {site!r} lay outside the declared ranges and were clipped.")
+            warn(f"{site!r}: {counted(n_clipped, 'value')} outside the declared ranges, clipped.")
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     if beside is not None:
         say(agreement_line(record, beside))
     if "privacy" in record:
         say(record["privacy"]["words"])
     say(cost_line(record))
-    say(f"Selected {len(record['selected'])} features by {record['method']}; the result is in {output}.")
+    say(f"Selected {counted(len(record['selected']), 'feature')} by {record['method']}; the result is in {output}.")

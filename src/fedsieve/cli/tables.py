@@ -21,8 +21,9 @@ from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
-from fedsieve.selectors.inputs import read_labels
+from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import ArrayTable, check_values
+from fedsieve.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,9 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
     if len(X) < least:
         others = not (method.secure or method.sites_hold_labels)  # which may know no secure sums
         way_out = "Wait for more" + (", or agree on secure sums, where the rows of all sites count" if others else "")
-        raise DataError(f"{file}: has {len(X)} rows; the agreement asks for at least {least} (min_rows). {way_out}.")
+        raise DataError(
+            f"{file}: has {counted(len(X), 'row')}; the agreement asks for at least {least} (min_rows). {way_out}."
+        )
     if len(X) > method.max_rows:
         raise DataError(
             f"{file}: has {len(X)} rows; the agreement lets a site take part with at most {method.max_rows} "
@@ -161,5 +164,5 @@ def _agreed_columns(file: Path, names: Sequence[str]) -> Float:
             f"it has {listed(table.column_names)}. Columns are matched by name."
         )
     if extra:
-        say(f"{file}: {len(extra)} columns that were not agreed on stay unused: {listed(extra, 4)}")
+        say(f"{file}: {counted(len(extra), 'column')} not agreed on, unused: {listed(extra, 4)}")
     return numeric_columns(table, list(names), str(file))

@@ -17,7 +17,7 @@ from fedsieve.datasets.columns import (
 )
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import warn_of_findings
-from fedsieve.errors import DataError, extra_needed, listed
+from fedsieve.errors import DataError, extra_needed, listed, occur_twice
 from fedsieve.files import write_atomically
 
 SUFFIXES = (".csv", ".parquet")
@@ -77,7 +77,7 @@ def read_table(path: str | Path, *, number_repeated: bool = False) -> Any:
             used: dict[str, int] = {}
             table = table.rename_columns([unique_name(name, used) for name in names])
         else:
-            raise DataError(f"{file}: the column names {listed(twice)} occur twice. Rename them.")
+            raise DataError(f"{file}: of the column names {occur_twice(twice)}. Rename them.")
     if not table.num_rows:
         raise DataError(f"{file}: has a header but no rows.")
     return table

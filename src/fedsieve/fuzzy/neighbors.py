@@ -35,6 +35,29 @@ def label_similarity(Y: ArrayLike) -> Float:
     return directions @ directions.T
 
 
+def known_label_similarity(Y: ArrayLike) -> Float:
+    """Equation 9 where single labels are unknown (NaN): of two rows, the correlation over the labels known in both.
+
+    0 where these do not vary in one of the rows, as where they are fewer than two. Returns (n_samples, n_samples).
+
+    >>> nan = float("nan")
+    >>> known_label_similarity([[1, 0, 0, nan], [1, 0, nan, 0], [0, 1, 1, 1]]).round(3) + 0.0
+    array([[ 1.,  1., -1.],
+           [ 1.,  1., -1.],
+           [-1., -1.,  1.]])
+    """
+    labels = np.asarray(Y, dtype=np.float64)
+    known = ~np.isnan(labels)
+    values, there = np.where(known, labels, 0.0), known.astype(np.float64)
+    n, sums, squares = there @ there.T, values @ there.T, values**2 @ there.T  # of row i, over what row j knows too
+    spread = n * squares - sums**2
+    spread[spread <= 1e-12 * n**2] = 0.0
+    length = np.sqrt(spread * spread.T)
+    products = n * (values @ values.T) - sums * sums.T
+    similarity: Float = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
+    return similarity
+
+
 def label_directions(Y: ArrayLike) -> Float:
     """Label rows centered and scaled to unit length, so that Equation 9 is a scalar product; constant rows become 0."""
     labels = np.asarray(Y, dtype=np.float64)

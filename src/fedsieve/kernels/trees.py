@@ -5,7 +5,7 @@ The random numbers are our own, so that a seed gives the same trees on every mac
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.threads import parallel_map
 
@@ -13,26 +13,36 @@ MIN_LEAF = 2  # rows at least on each side of a split
 SAME = 1e-12  # gains that differ less, per row, differ by rounding
 
 
-def tree_importances(X: Float, Y: Float, n_trees: int, seed: int = 0) -> Float:
+def tree_importances(X: Float, Y: Float, n_trees: int, seed: int = 0, weights: Float | None = None) -> Float:
     """Mean decrease of the labels' Gini impurity by splits on each feature, (n_features,); adds up to 1.
 
     A split is the best of about √n_features random ones, each a random feature with a random threshold. Features that
     no tree uses have 0, as have all where no split helps. The order of the features plays no part, and copies of a
     column share equally: trees see the different columns, sorted.
+
+    A row of weight 2 counts like two equal rows. A label that is unknown (NaN) in some rows has its impurity, and its
+    decrease, in the others: the decrease is the sum over labels of a²/n_left + b²/n_right - (a + b)²/n, a and b being
+    the rows on either side that have the label, n those in which it is known.
     """
     table, place, n_copies = np.unique(X.T, axis=0, return_inverse=True, return_counts=True)
     columns = np.ascontiguousarray(table, dtype=np.float64)  # one after the other: a node looks at one at a time
-    starts = np.concatenate([[0], np.cumsum(Y.sum(axis=1))]).astype(np.int64)
-    carried = np.nonzero(Y)[1].astype(np.int64)  # the labels of row i are carried[starts[i]:starts[i + 1]]
+    carried, unknown = _listed(Y > 0), _listed(np.isnan(Y))
+    counted = np.ones(len(X)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     n_candidates = max(1, int(np.sqrt(X.shape[1])))
 
     def grow(tree: int) -> Float:
         key = np.uint64(seed), np.uint64(tree)
-        return _importances(columns, starts, carried, Y.shape[1], n_candidates, MIN_LEAF, *key)
+        return _importances(columns, counted, *carried, *unknown, Y.shape[1], n_candidates, MIN_LEAF, *key)
 
     total: Float = np.sum(list(parallel_map(grow, range(n_trees))), axis=0)
     shared = (total / n_copies)[place.ravel()]
     return shared / max(float(shared.sum()), np.finfo(np.float64).tiny)
+
+
+def _listed(marked: Bool) -> tuple[Int, Int]:
+    """The labels marked in row i are labels[starts[i]:starts[i + 1]]; starts, labels."""
+    starts = np.concatenate([[0], np.cumsum(marked.sum(axis=1))]).astype(np.int64)
+    return starts, np.nonzero(marked)[1].astype(np.int64)
 
 
 @compiled
@@ -52,7 +62,7 @@ def _uniform(counter: Int, key: np.uint64) -> float:
 
 
 @compiled
-def _sum_labels(rows: Int, starts: Int, carried: Int, sums: Float, present: Int, n_present: int) -> int:
+def _sum_labels(rows: Int, weights: Float, starts: Int, carried: Int, sums: Float, present: Int, n_present: int) -> int:
     """Count the labels of the rows into `sums`, and list in `present` those that occur; returns how many do.
 
     The `n_present` labels listed before are forgotten first: a small node never looks at labels it does not have.
@@ -66,24 +76,43 @@ def _sum_labels(rows: Int, starts: Int, carried: Int, sums: Float, present: Int,
             if sums[label] == 0.0:
                 present[n_present] = label
                 n_present += 1
-            sums[label] += 1.0
+            sums[label] += weights[row]
     return n_present
 
 
 @compiled
-def _purity(sums: Float, present: Int, n_present: int, n_rows: int) -> float:
-    """Σ_l c_l² / n: the rows minus this is n times the Gini impurity, up to what a split does not change."""
-    total = 0.0
+def _sum_unknown(rows: Int, weights: Float, starts: Int, unknown: Int, sums: Float) -> None:
+    """How many of the rows lack each label."""
+    sums[:] = 0.0
+    for row in rows:
+        for place in range(starts[row], starts[row + 1]):
+            sums[unknown[place]] += weights[row]
+
+
+@compiled
+def _purity(sums: Float, lacking: Float, present: Int, n_present: int, n_rows: float) -> float:
+    """Σ_l c_l² / n_l: the rows minus this is n times the Gini impurity, up to what a split does not change.
+
+    n_l is how many rows there are without those that lack the label, since it is unknown.
+    """
+    total, apart = 0.0, 0.0
     for place in range(n_present):
-        total += sums[present[place]] ** 2
-    return total / n_rows
+        label = present[place]
+        if lacking[label] == 0.0:
+            total += sums[label] ** 2
+        elif sums[label] > 0.0:
+            apart += sums[label] ** 2 / (n_rows - lacking[label])
+    return total / n_rows + apart
 
 
 @compiled
 def _importances(
     columns: Float,
+    weights: Float,
     starts: Int,
     carried: Int,
+    unknown_starts: Int,
+    unknown: Int,
     n_labels: int,
     n_candidates: int,
     min_leaf: int,
@@ -97,16 +126,21 @@ def _importances(
     rows = np.arange(n_rows)
     features = np.arange(n_features)
     whole, left, right = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    lacking, lacking_left, lacking_right = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    all_known = len(unknown) == 0
     present, n_present = np.empty(n_labels, dtype=np.int64), 0
     stack = [(0, n_rows, 0)]  # rows from, to, and how many features, the first of `features`, are constant in them
     while len(stack) > 0:
         first, last, n_constant = stack.pop()
-        size = last - first
-        if size < 2 * min_leaf:
+        node, weight = rows[first:last], 0.0
+        for row in node:
+            weight += weights[row]
+        if max(float(last - first), weight) < 2 * min_leaf:
             continue
-        node = rows[first:last]
-        n_present = _sum_labels(node, starts, carried, whole, present, n_present)
-        purity, total = _purity(whole, present, n_present, size), 0.0
+        n_present = _sum_labels(node, weights, starts, carried, whole, present, n_present)
+        if not all_known:
+            _sum_unknown(node, weights, unknown_starts, unknown, lacking)
+        purity, total = _purity(whole, lacking, present, n_present, weight), 0.0
         for place in range(n_present):
             total += whole[present[place]]
         if purity >= total:  # every label that occurs is carried by all rows
@@ -129,19 +163,27 @@ def _importances(
             threshold = low + _uniform(counter, key) * (high - low)
             for place in range(n_present):
                 left[present[place]] = 0.0
-            n_left = 0
+            n_left, weight_left = 0, 0.0
             for row in node:
                 if column[row] <= threshold:
                     n_left += 1
+                    weight_left += weights[row]
                     for place in range(starts[row], starts[row + 1]):
-                        left[carried[place]] += 1.0
-            if min(n_left, size - n_left) < min_leaf:
+                        left[carried[place]] += weights[row]
+            weight_right = weight - weight_left
+            # Enough is two rows, or one that counts for two.
+            enough_left = max(float(n_left), weight_left) >= min_leaf
+            if not enough_left or max(float(len(node) - n_left), weight_right) < min_leaf:
                 continue
+            if not all_known:
+                _sum_unknown(node[column[node] <= threshold], weights, unknown_starts, unknown, lacking_left)
+                for label in range(n_labels):
+                    lacking_right[label] = lacking[label] - lacking_left[label]
             for place in range(n_present):
                 right[present[place]] = whole[present[place]] - left[present[place]]
-            n_right = size - n_left
-            gain = _purity(left, present, n_present, n_left) + _purity(right, present, n_present, n_right) - purity
-            if gain > best + SAME * size:
+            gain = _purity(left, lacking_left, present, n_present, weight_left)
+            gain = gain + _purity(right, lacking_right, present, n_present, weight_right) - purity
+            if gain > best + SAME * weight:
                 best, best_feature, best_threshold = gain, feature, threshold
         if best_feature < 0:
             continue

@@ -69,18 +69,19 @@ class MLkNN(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn from X (n_samples, n_features), dense or sparse, and Y (n_samples, n_labels) or 1-D."""
         self._check_parameters()
+        n_neighbors = int(self.n_neighbors)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         indicators, classes = encode_labels("MLkNN", Y)
         n_samples = X.shape[0]
         if len(indicators) != n_samples:
             raise DataError(f"MLkNN: X has {n_samples} rows and Y {len(indicators)}; they must be the same rows.")
-        if self.n_neighbors >= n_samples:
+        if n_neighbors >= n_samples:
             raise ParameterError(
                 f"MLkNN: n_neighbors must be below the number of training rows, {n_samples}, since a row is not its "
-                f"own neighbor; got {self.n_neighbors}. Fit more rows or ask for fewer neighbors."
+                f"own neighbor; got {n_neighbors}. Fit more rows or ask for fewer neighbors."
             )
-        counts = count_labels(indicators, nearest(X, self.n_neighbors))
-        self.prior_, self.posterior_ = posterior_table(indicators, counts, self.n_neighbors, float(self.smoothing))
+        counts = count_labels(indicators, nearest(X, n_neighbors))
+        self.prior_, self.posterior_ = posterior_table(indicators, counts, n_neighbors, float(self.smoothing))
         self.rows_, self.indicators_, self.classes_ = X, indicators, classes
         return self
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.errors import DataError, ParameterError, occur_twice
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
@@ -19,12 +19,14 @@ from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Proje
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
-from fedsieve.ordering import default_n_features, places, ranked
+from fedsieve.methods.weighted_rows import own_covariances, own_projections
+from fedsieve.ordering import n_kept, places, ranked
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.outcome import Selection
 from fedsieve.sieve import Choice, Screening, UnitRanking, rank_units, screen, screening_weights
+from fedsieve.sieve.views import label_varies
 
 AUTO = "auto"
 DECIMALS = 12  # of a score
@@ -70,8 +72,10 @@ class SieveMethod(Method):
     name: ClassVar[str] = "Sieve"
     page: ClassVar[str] = "sieve.md"
     encodes_codes: ClassVar[bool] = True
+    takes_unknown_labels: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
 
-    n_features_to_select: int | str | None = None  # type: ignore[assignment] # a number, "auto", or the usual share
+    n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
     groups: Sequence[Sequence[str]] = ()
     ridge: float = 0.3
     n_trees: int = 200
@@ -96,10 +100,10 @@ class SieveMethod(Method):
         self.check_secure()
 
     def check_n_features_to_select(self) -> None:
-        """A number of units, or "auto"."""
+        """A number or share of units, or "auto"."""
         self._check_groups()
-        if self.n_features_to_select not in (None, AUTO):
-            self.check_count("n_features_to_select", 1, self.n_units, "groups=" if self.groups else "n_features=")
+        high_is = "groups=" if self.groups else "n_features="
+        checks.check_n_features(self.name, self.n_features_to_select, self.n_units, high_is, (AUTO,))
 
     @property
     def unit_of(self) -> Int:
@@ -118,7 +122,7 @@ class SieveMethod(Method):
     def k(self) -> int:
         """How many units to select; under "auto" the usual share, until the labeled rows have said."""
         wanted = self.n_features_to_select
-        return wanted if isinstance(wanted, int) else default_n_features(self.n_units)
+        return n_kept(None if isinstance(wanted, str) else wanted, self.n_units)
 
     @property
     def n_compared(self) -> int:
@@ -179,11 +183,11 @@ class SieveMethod(Method):
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
         """The server's rows count like a client's."""
-        if np.all(np.ptp(labeled.Y, axis=0) == 0):
+        if not label_varies(labeled.Y).any():
             raise DataError(f"{self.name}: no label varies over the {len(labeled.Y)} labeled rows; nothing to learn.")
         if self.private:
             return (yield from private_run(self, labeled, cohort))
-        own = self.server_table(labeled)
+        own, weights = self.server_table(labeled), labeled.weights
         cohort.observe(_why_no_codes)
         scaling = yield from agreed_scaling(self, labeled, cohort)
         encoding, table = self.encoded(scaling, labeled)
@@ -191,22 +195,32 @@ class SieveMethod(Method):
 
         screening, kept = None, np.arange(len(self.features))
         if len(encoding.names) > self.n_compared:
-            weights = coarse_weights(screening_weights(table, labeled.Y, self.ridge))
-            ask_projections = AskProjections(self.columns, scaling, weights)
-            pooled: Projections = yield from cohort.total(ask_projections, ask_projections.answer(own))
+            model = coarse_weights(screening_weights(table, labeled.Y, self.ridge, weights))
+            ask_projections = AskProjections(self.columns, scaling, model)
+            mine = own_projections(ask_projections, own, weights)
+            pooled: Projections = yield from cohort.total(ask_projections, mine)
             variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
-            screening = self.screened(table, labeled.Y, unit, variance, products)
+            screening = self.screened(table, labeled.Y, unit, variance, products, weights)
             kept, scaling = np.flatnonzero(screening.kept[self.unit_of]), scaling.told()
 
         some = self.columns.only(self.features[feature] for feature in kept)
         ask_covariances = AskCovariances(some, scaling.only(kept))
-        total: Covariances = yield from cohort.total(ask_covariances, ask_covariances.answer(own))
+        total: Covariances = yield from cohort.total(ask_covariances, own_covariances(ask_covariances, own, weights))
         here = np.isin(encoding.owner, kept)
         compared, unit_here = np.unique(unit[here], return_inverse=True)
-        ranking = self.ranked(total.deviations() / total.n_rows, unit_here, table[:, here], labeled.Y)
+        covariance = total.deviations() / total.n_rows
+        ranking = self.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights)
         return self.selection(ranking, compared, screening, cohort.unseen)
 
-    def ranked(self, covariance: Float, unit: Int, table: Float, Y: Float, shift: Float | None = None) -> UnitRanking:
+    def ranked(
+        self,
+        covariance: Float,
+        unit: Int,
+        table: Float,
+        Y: Float,
+        shift: Float | None = None,
+        weights: Float | None = None,
+    ) -> UnitRanking:
         """The units of some encoded columns, ranked from their covariance and the labeled rows."""
         return rank_units(
             covariance,
@@ -219,6 +233,7 @@ class SieveMethod(Method):
             n_bootstraps=self.n_bootstraps,
             seed=self.seed,
             shift=shift,
+            weights=weights,
         )
 
     def encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
@@ -229,13 +244,16 @@ class SieveMethod(Method):
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from None
 
-    def screened(self, table: Float, Y: Float, unit: Int, variance: Float, products: Float) -> Screening:
+    def screened(
+        self, table: Float, Y: Float, unit: Int, variance: Float, products: Float, weights: Float | None = None
+    ) -> Screening:
         """Which units of a wide table go on to be compared."""
         return screen(
             *(table, Y, unit, variance, products, self.n_compared),
             ridge=self.ridge,
             n_trees=self.n_trees,
             seed=self.seed,
+            weights=weights,
         )
 
     def selection(
@@ -282,7 +300,7 @@ class SieveMethod(Method):
         checks.check_known(self.name, "groups name", named, set(self.features))
         twice = checks.repeated(named)
         if twice:
-            raise ParameterError(f"{self.name}: groups must not overlap; {listed(twice)} occur twice.")
+            raise ParameterError(f"{self.name}: groups must not overlap; {occur_twice(twice)}.")
         if any(not group for group in self.groups):
             raise ParameterError(f"{self.name}: a group needs at least one feature; got an empty one.")
 

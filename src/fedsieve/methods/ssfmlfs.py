@@ -10,7 +10,7 @@ from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import ParameterError
 from fedsieve.fuzzy.graph import correlation_distance
-from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
+from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES, known_label_similarity, least_similar
 from fedsieve.fuzzy.relation import RELATION_KINDS
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.columns import LOCAL, scaled
@@ -62,6 +62,7 @@ class SSFMLFSMethod(Method):
     name: ClassVar[str] = "SSFMLFS"
     range_choices: ClassVar[tuple[str, ...]] = (*Method.range_choices, LOCAL)
     never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
+    takes_unknown_labels: ClassVar[bool] = True
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Method.choices,
         "missing": ("error", "unrelated"),
@@ -202,8 +203,11 @@ class SSFMLFSMethod(Method):
             low, high = own.low, own.high
         X, n_clipped = scaled(labeled.X, low, high, self.nominal_mask)
         how = (radius, self.relation, self.nominal_mask)
-        decisions = labeled.Y if self.decisions == "crisp" else kernels.soft_decisions(X, labeled.Y, *how)
-        different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
+        decisions = labeled.Y if self.decisions == "crisp" else _soft_decisions(X, labeled.Y, *how)
+        if np.isnan(decisions).any():
+            different = least_similar(known_label_similarity(decisions), self.n_neighbors, self.irrelevant)
+        else:
+            different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
         return kernels.relevance(X, different, *how), n_clipped
 
     def _relation(self, scaling: Scaling, radius: Float, chosen: Int, moments: Moments | None = None) -> Relation:
@@ -236,6 +240,16 @@ class ClippedValues:
         """Remember the count that comes with moments."""
         if isinstance(reply, Moments):
             self.n_clipped[client] = reply.n_clipped
+
+
+def _soft_decisions(X: Float, Y: Float, *how: Any) -> Float:
+    """Labels averaged over the related rows in which they are known; NaN where there is none."""
+    known = ~np.isnan(Y)
+    if known.all():
+        return kernels.soft_decisions(X, Y, *how)
+    shares = kernels.soft_decisions(X, np.where(known, Y, 0.0), *how)
+    of_known = kernels.soft_decisions(X, known.astype(np.float64), *how)
+    return np.divide(shares, of_known, out=np.full_like(shares, np.nan), where=of_known > 0)
 
 
 def _spread_out(distance: Float, vertex: Bool) -> Float:

@@ -9,13 +9,14 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Bool, Float
-from fedsieve.errors import DataError, ParameterError, listed
+from fedsieve.errors import DataError, ParameterError, listed, occur_twice
 from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
-from fedsieve.ordering import default_n_features
+from fedsieve.ordering import n_kept
 from fedsieve.protocol.outcome import Selection
 from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
+from fedsieve.text import counted
 
 NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
 MIN_SECURE = 3  # sites of a secure sum: of two, each knows the other's part of a total
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
 class Labeled:
     """The server's labeled rows: X (n_samples, n_features), unscaled, and 0/1 labels Y (n_samples, n_labels).
 
-    `bins` are those of earlier runs under the same agreement, which histograms keep to.
+    A label that is unknown is NaN, for a method that `takes_unknown_labels`. `weights`, all above 0, say how much each
+    row counts, for a method that `takes_weights`. `bins` are those of earlier runs under the same
+    agreement, which histograms keep to.
     """
 
     X: Float
     Y: Float
     bins: Bins | None = None
+    weights: Float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +59,11 @@ class Method(ABC):
     never_agreed: ClassVar[tuple[str, ...]] = ()
     """Parameters that no agreement holds: a federation always has their defaults."""
     takes_nominal: ClassVar[bool] = True
+    takes_unknown_labels: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = False
 
     features: tuple[str, ...]
-    n_features_to_select: int | None = None
+    n_features_to_select: float | None = None  # a number, a share, or the usual share
     missing: str = "error"
     nominal: tuple[str, ...] = ()
     ranges: str | Mapping[str, tuple[float, float]] = FEDERATED
@@ -73,7 +79,9 @@ class Method(ABC):
     rows_per_column: int = 0  # in secure sums: rows of all sites for each column that is compared
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
+        """Check every rule once, here; all values are Python's own from then on."""
+        for given in fields(self):
+            object.__setattr__(self, given.name, checks.plain(getattr(self, given.name)))
         if not self.features:
             raise ParameterError(f"{self.name}: needs at least one feature; got none.")
         checks.check_unique(self.name, "feature names must differ", self.features, "Rename them.")
@@ -83,6 +91,7 @@ class Method(ABC):
         self.check_count("max_sites_per_client", 1)
         self.check_count("max_rows", 2, MAX_ROWS - 1)
         self.check_n_features_to_select()
+        checks.check_list(self.name, "nominal", self.nominal)
         checks.check_known(self.name, "nominal names", self.nominal, set(self.features))
         self._check_ranges()
         if not isinstance(self.secure, bool):
@@ -135,13 +144,12 @@ class Method(ABC):
 
     def check_n_features_to_select(self) -> None:
         """Refuse what is no number of features; a method that chooses it itself allows more."""
-        if self.n_features_to_select is not None:
-            self.check_count("n_features_to_select", 1, len(self.features), "n_features=")
+        checks.check_n_features(self.name, self.n_features_to_select, len(self.features))
 
     @property
     def k(self) -> int:
         """How many features to select."""
-        return self.n_features_to_select or default_n_features(len(self.features))
+        return n_kept(self.n_features_to_select, len(self.features))
 
     def ranking_again(self, n_selected: int) -> "Method":  # noqa: ARG002 (most have nothing to leave out)
         """The method for ranking the same labeled rows once more, without what only the first time is for."""
@@ -176,7 +184,8 @@ class Method(ABC):
         """Refuse labeled rows that do not fit."""
         n_samples, n_features = labeled.X.shape
         if n_features != len(self.features):
-            raise DataError(f"the labeled rows have {n_features} columns, the plan {len(self.features)} features.")
+            have, plan = counted(n_features, "column"), counted(len(self.features), "feature")
+            raise DataError(f"the labeled rows have {have}, the plan {plan}.")
         if len(labeled.Y) != n_samples or labeled.Y.ndim != 2:
             raise DataError(
                 f"the labels have shape {labeled.Y.shape}; need one row for each of {n_samples} labeled rows."
@@ -260,8 +269,7 @@ class SupervisedMethod(Method):
             raise ParameterError(f"{self.name}: needs at least one label; got none.")
         twice = {*checks.repeated(self.labels), *(set(self.labels) & set(self.features))}
         if twice:
-            names = listed(sorted(twice))
-            raise ParameterError(f"{self.name}: labels and features must differ; {names} occur twice.")
+            raise ParameterError(f"{self.name}: labels and features must differ; {occur_twice(sorted(twice))}.")
 
     @property
     def columns_read(self) -> tuple[str, ...]:

@@ -27,14 +27,14 @@ class BMFS(SupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     constant : "last" ranks constant features last; "published" follows the authors' code, in which they count as
         perfectly correlated with every label and thus come first.
 
     Complexity: O(n d L) for the correlations, then d / L rounds of O(d L^2) each.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, constant: str = "last") -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, constant: str = "last") -> None:
         super().__init__(n_features_to_select)
         self.constant = constant
 

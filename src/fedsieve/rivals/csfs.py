@@ -29,7 +29,7 @@ class CSFS(SemiSupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     alpha : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labeled rows.
     tol : stop when the objective has changed by a smaller share.
     max_iter : stop after so many solves in any case.
@@ -41,7 +41,7 @@ class CSFS(SemiSupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         alpha: float | str = 1.0,
         tol: float = 1e-3,

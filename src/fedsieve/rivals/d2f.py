@@ -29,7 +29,7 @@ class D2F(SupervisedRival):
     Time O(n_rows n_features² n_labels), memory O(n_rows n_features + n_features n_labels), both times the bins.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, n_bins: int = 2) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, n_bins: int = 2) -> None:
         super().__init__(n_features_to_select)
         self.n_bins = n_bins
 

@@ -18,7 +18,7 @@ class FedCMFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     alpha : p-value above which two variables count as independent; None: 0.05, or 0.01 above 5000 rows.
     max_conditioning : how many variables at most are given in a test.
     max_pool : given variables are among this many of the strongest neighbors.
@@ -31,6 +31,7 @@ class FedCMFS(FederatedSelector):
         ranges.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
+    verbose : 1 prints a line for each round, and one for the ranking.
 
     After `fit` also: `found_`, `recovered_`, `kept_` (masks (n_features, n_labels) after each step) and `n_kept_`, the
     size of the set that the method itself would select.
@@ -43,7 +44,7 @@ class FedCMFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         alpha: float | None = None,
         max_conditioning: int = 2,
@@ -54,6 +55,7 @@ class FedCMFS(FederatedSelector):
         secure: bool = False,
         on_bad_client: str = "raise",
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
@@ -65,6 +67,7 @@ class FedCMFS(FederatedSelector):
         self.secure = secure
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: CausalSelection) -> None:
         self.found_ = selection.found

@@ -26,7 +26,7 @@ class FIMF(SupervisedRival):
     Time O(n_rows n_features (n_labels_in_y + n_labels²)), memory O(n_rows n_features), both times the bins.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, n_bins: int = 2, n_labels: int = 10) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, n_bins: int = 2, n_labels: int = 10) -> None:
         super().__init__(n_features_to_select)
         self.n_bins = n_bins
         self.n_labels = n_labels

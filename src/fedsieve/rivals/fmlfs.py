@@ -15,12 +15,13 @@ class FMLFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     n_bins : into how many bins of one width features are cut, over the range of all sites together.
     weighting : "rows" weights sites by their rows, "plain" not at all.
     relevance : a feature's relevance is the "mean" or the "max" over the labels.
     on_bad_client : "raise" or "drop": end the run at a reply that breaks a rule, or start anew without that client.
     max_message_bytes : refuse a larger message.
+    verbose : 1 prints a line for each round, and one for the ranking.
 
     After `fit` also: `apart_` (sum of distances to the other features), `front_` (1 is best), `crowding_`.
 
@@ -31,13 +32,14 @@ class FMLFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         n_bins: int = 3,
         weighting: str = "rows",
         relevance: str = "mean",
         on_bad_client: str = "raise",
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_bins = n_bins
@@ -45,6 +47,7 @@ class FMLFS(FederatedSelector):
         self.relevance = relevance
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: FrontSelection) -> None:
         self.apart_ = selection.apart

@@ -23,7 +23,7 @@ class FSNM(SupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     gamma : weight of the penalty, above 0; larger leaves fewer features.
     fit_intercept : append a column of ones, penalized like a feature and left out of the ranking.
     tol : stop when the objective has changed by less.
@@ -36,7 +36,7 @@ class FSNM(SupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         gamma: float = 1.0,
         fit_intercept: bool = False,

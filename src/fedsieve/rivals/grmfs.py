@@ -40,7 +40,7 @@ class GRMFS(SupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         mode: str = "paper",
         lam: float = 1.2,

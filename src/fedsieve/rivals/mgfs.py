@@ -24,14 +24,14 @@ class MGFS(SupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     constant : "last" ranks constant features last; "published" follows the authors' code, in which they count as
         perfectly correlated with every label.
 
     Complexity: O(n d L + d^2 L).
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, constant: str = "last") -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, constant: str = "last") -> None:
         super().__init__(n_features_to_select)
         self.constant = constant
 

@@ -33,7 +33,7 @@ class MLACO(SupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     n_cycles : how often all ants walk.
     n_ants : ants, or one per feature if there are fewer features.
     decay : share of pheromone that is lost per cycle, in [0, 1].
@@ -45,7 +45,7 @@ class MLACO(SupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         n_cycles: int = 40,
         n_ants: int = 25,

@@ -31,7 +31,7 @@ class MLFRS(SupervisedRival):
     Takes O(picks · n_features · n_samples²) at most: samples that are too far in the features so far are not compared.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, n_neighbors: int = 5, gain: float = 1e-3) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, n_neighbors: int = 5, gain: float = 1e-3) -> None:
         super().__init__(n_features_to_select)
         self.n_neighbors = n_neighbors
         self.gain = gain

@@ -38,7 +38,7 @@ class MLFSNRS(SupervisedRival):
     it into the lower approximation.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, keep: float = 1.0, gain: float = 0.0) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, keep: float = 1.0, gain: float = 0.0) -> None:
         super().__init__(n_features_to_select)
         self.keep = keep
         self.gain = gain

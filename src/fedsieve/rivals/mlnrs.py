@@ -31,7 +31,7 @@ class MLNRS(SupervisedRival):
     Takes O(picks · n_features · n_samples²), fewer as neighborhoods shrink; a 64th of it where all features are 0/1.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, radius: float = 0.15, gain: float = 1e-3) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, radius: float = 0.15, gain: float = 1e-3) -> None:
         super().__init__(n_features_to_select)
         self.radius = radius
         self.gain = gain

@@ -37,7 +37,7 @@ class RFNMIFS(SupervisedRival):
     Takes O(picks · n_features · n_samples²), fewer as neighborhoods shrink; a 64th of it where all features are 0/1.
     """
 
-    def __init__(self, n_features_to_select: int | None = None, *, n_neighbors: int = 5, gain: float = 1e-4) -> None:
+    def __init__(self, n_features_to_select: float | None = None, *, n_neighbors: int = 5, gain: float = 1e-4) -> None:
         super().__init__(n_features_to_select)
         self.n_neighbors = n_neighbors
         self.gain = gain

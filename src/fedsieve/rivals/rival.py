@@ -1,26 +1,40 @@
 """What the rivals share: reading of rows and labels, how many features are kept, what scikit-learn is told."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.checks import plain
 from fedsieve.errors import DataError
-from fedsieve.selectors.base import RankingSelector
-from fedsieve.selectors.inputs import read_labels
+from fedsieve.selectors.base import RankingSelector, refuse_weights
+from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import dense
+from fedsieve.text import counted
 
 
 class Rival(RankingSelector):
     """A selector that ranks; `SupervisedRival`, `SemiSupervisedRival` and `FederatedRival` say from which labels.
 
-    `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
+    `n_features_to_select` is how many features `transform` keeps, or a share; `None` takes that of the paper's rule.
     """
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
+
+    @contextmanager
+    def _plain_parameters(self) -> Iterator[None]:
+        """While it lasts, the parameters are Python's own values, which formulas are made for; afterwards as given."""
+        given = self.get_params(deep=False)
+        self.set_params(**plain(given))
+        try:
+            yield
+        finally:
+            self.set_params(**given)
 
     def _read(self, X: Any, y: Any, if_none: str) -> tuple[Float, Float, Bool]:
         """The dense rows, their labels and which of them are labeled; `if_none` ends the error for a missing y."""
@@ -44,20 +58,22 @@ class Rival(RankingSelector):
 class SupervisedRival(Rival):
     """A selector that ranks from labeled rows in one place; a subclass says how in `_rank`.
 
-    `n_features_to_select` is how many features `transform` keeps; `None` takes the share of the paper's rule.
+    `n_features_to_select` is how many features `transform` keeps, or a share; `None` takes that of the paper's rule.
     After `fit`: `scores_` (larger is better), `order_` (indices, best first), `ranking_` (1 is best), `support_`.
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes."""
+        refuse_weights(self, others)
         rows, labels, labeled = self._read(X, y, "It is a supervised method.")
         if not labeled.all():
             raise DataError(
-                f"{type(self).__name__}: {int((~labeled).sum())} rows of y are -1 (unlabeled). It is a supervised "
-                "method: give it the labeled rows only."
+                f"{type(self).__name__}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1) in y. It is a "
+                "supervised method: give it the labeled rows only."
             )
         k = self._n_kept()
-        scores, order = self._rank(rows, labels)
+        with self._plain_parameters():
+            scores, order = self._rank(rows, labels)
         self._keep_ranking(scores, order, k)
         return self
 

@@ -47,7 +47,7 @@ class RLSR(SemiSupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     gamma : weight of the penalty, above 0, or "auto": chosen on hidden labels of the labeled rows.
     soft_labels : "simplex": those of a row are not negative and add up to 1, labeled rows are as they are;
         "normalized": labeled rows are divided by their number of labels as well; "box": soft labels are in [0, 1].
@@ -63,7 +63,7 @@ class RLSR(SemiSupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         gamma: float | str = 1.0,
         soft_labels: str = "simplex",

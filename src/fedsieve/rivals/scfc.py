@@ -32,7 +32,7 @@ class SCFC(SemiSupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     alpha : weight of the consistency, at least 0, or "auto": chosen on hidden labels of the labeled rows.
     beta : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
     n_neighbors : probabilistic neighbors of a row.
@@ -48,7 +48,7 @@ class SCFC(SemiSupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         alpha: float | str = 1.0,
         beta: float | str = 1.0,

@@ -15,6 +15,7 @@ from fedsieve.learning.metrics import ranking_loss
 from fedsieve.measures.scaling import unit_scaled
 from fedsieve.ordering import best_of, ranked
 from fedsieve.rivals.rival import Rival
+from fedsieve.selectors.base import refuse_weights
 
 AUTO = "auto"
 GRID = (1.0, 0.01, 100.0)
@@ -48,20 +49,22 @@ class SemiSupervisedRival(Rival):
     tol: float
     max_iter: int
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> Self:
         """Rank the features of X (n_samples, n_features) by labels y: 0/1 (n_samples, n_labels), or classes.
 
         A row of y that is -1 throughout is unlabeled.
         """
+        refuse_weights(self, others)
         owner = type(self).__name__
         rows, labels, labeled = self._read(X, y, "Rows without labels are -1.")
         if not labeled.any():
             raise DataError(f"{owner}: all rows of y are -1; at least some rows must be labeled.")
         k = self._n_kept()
-        self._check()
-        given = {name: getattr(self, name) for name in self.weight_rules}
-        self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
-        model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
+        with self._plain_parameters():
+            self._check()
+            given = {name: getattr(self, name) for name in self.weight_rules}
+            self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
+            model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
         self.coef_, self.intercept_, self.objective_ = model.W, model.b, model.objective
         self.n_iter_ = len(model.objective)
         self._keep_ranking(model.scores, ranked(model.scores), k)

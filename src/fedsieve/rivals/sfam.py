@@ -29,7 +29,7 @@ class SFAM(SemiSupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     alpha : weight of the manifold, at least 0, or "auto": chosen on hidden labels of the labeled rows.
     beta : weight of the structure, at least 0, or "auto".
     gamma : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
@@ -46,7 +46,7 @@ class SFAM(SemiSupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         alpha: float | str = 1.0,
         beta: float | str = 1.0,

@@ -27,7 +27,7 @@ class SFSS(SemiSupervisedRival):
 
     Parameters
     ----------
-    n_features_to_select : how many features `transform` keeps; None: the share of the paper's rule.
+    n_features_to_select : how many features `transform` keeps, or a share of them; None: the share of the paper's rule.
     mu : weight of the regression, above 0, or "auto": chosen on hidden labels of the labeled rows.
     gamma : weight of the penalty, above 0, or "auto"; larger leaves fewer features.
     n_neighbors : nearest rows that a row is tied to.
@@ -43,7 +43,7 @@ class SFSS(SemiSupervisedRival):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         mu: float | str = 1.0,
         gamma: float | str = 1.0,

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -15,13 +15,17 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
+from fedsieve.checks import check_list, check_n_features, plain
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
-from fedsieve.ordering import default_n_features, places
+from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
-from fedsieve.selectors.inputs import clients_with_labels, common_labels, read_clients, read_labels
+from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, read_clients
+from fedsieve.selectors.labels import read_labels, read_weights
+from fedsieve.selectors.progress import RoundLines
 from fedsieve.tables import ArrayTable, Table, check_values, dense
+from fedsieve.text import counted
 from fedsieve.transport import in_process
 
 
@@ -35,13 +39,9 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _n_kept(self) -> int:
         """How many features the parameters ask for."""
-        n_features, wanted = int(self.n_features_in_), self.n_features_to_select
-        k: int = default_n_features(n_features) if wanted is None else wanted
-        if not 1 <= k <= n_features:
-            raise ParameterError(
-                f"{type(self).__name__}: n_features_to_select must be in [1, n_features={n_features}]; got {k}."
-            )
-        return k
+        n_features, wanted = int(self.n_features_in_), plain(self.n_features_to_select)
+        check_n_features(type(self).__name__, wanted, n_features)
+        return n_kept(wanted, n_features)
 
     def _keep_ranking(self, scores: Float, order: Int, k: int) -> None:
         self.scores_ = scores
@@ -49,10 +49,35 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self.ranking_ = places(order) + 1
         self.support_ = self.ranking_ <= k
 
+    def transform(self, X: Any) -> Any:
+        """X reduced to the selected features. Columns of a frame must be those of the fit, in their order."""
+        try:
+            return super().transform(X)
+        except ValueError as error:
+            names, fitted = column_names(X), getattr(self, "feature_names_in_", None)
+            if fitted is None or names is None or names == tuple(fitted) or not set(fitted) <= set(names):
+                raise
+            raise DataError(
+                f"{error}\n{type(self).__name__}: X has all columns of the fit; pass them in their order, as "
+                "X[selector.feature_names_in_]."
+            ) from None
+
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self)
         mask: Bool = self.support_
         return mask
+
+
+def refuse_weights(selector: RankingSelector, others: Mapping[str, Any]) -> None:
+    """Say of a method that counts every row once that it does; what else `fit` does not know, Python's way."""
+    owner = type(selector).__name__
+    for name, value in others.items():
+        if name != "sample_weight":
+            raise TypeError(f"{owner}.fit() got an unexpected keyword argument {name!r}")
+        if value is not None:
+            raise ParameterError(
+                f"{owner}: takes no sample_weight, it counts every row once. Leave it out; Sieve takes it."
+            )
 
 
 POOL = "pool"
@@ -78,8 +103,9 @@ class FederatedSelector(RankingSelector):
 
     federated_method: ClassVar[type[Method]]
     missing = "error"
+    verbose: Any
 
-    def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library") -> Self:
+    def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library", **others: Any) -> Self:
         """Rank the features.
 
         With `clients`, X and Y are the server's labeled rows. Clients are a list or a dict by name, two at least: of
@@ -89,8 +115,15 @@ class FederatedSelector(RankingSelector):
         `policy` is "library" (one machine holds all rows anyway) or "site" (each client refuses what a site that joined
         a federation would refuse).
         """
+        return self._fit(X, Y, clients, policy, others)
+
+    def _fit(
+        self, X: Any, Y: Any, clients: Any, policy: str, others: dict[str, Any], sample_weight: Any = None
+    ) -> Self:
+        Y = others.pop("y", None) if Y is None else Y  # the name that scikit-learn gives it
+        refuse_weights(self, others)
         rules = preset(policy, type(self).__name__)
-        federation = self._read(X, Y, clients)
+        federation = self._read(X, Y, clients, sample_weight)
         min_clients = len(federation.tables) if clients is None else 2
         parameters = self._parameters(federation)
         if clients is None:  # one place: there are no sums to hide
@@ -98,14 +131,23 @@ class FederatedSelector(RankingSelector):
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
         method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
-        kept = KeptReplies()
-        outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules, kept=kept)
+        kept, lines = KeptReplies(), RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
+        outcome = in_process.select(
+            method,
+            federation.labeled,
+            federation.tables,
+            lines.asked,
+            answered=lines.answered,
+            policy=rules,
+            kept=kept,
+        )
         selection = outcome.selection
         self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
             influence(method, federation.labeled, selection, kept),
             stretch(kept),
         )
         n_selected = method.k if selection.n_selected is None else selection.n_selected
+        lines.ranked(n_selected, len(selection.order))
         self._keep_ranking(selection.scores, selection.order, n_selected)
         self.relevance_ = selection.relevance
         self.transcript_ = outcome.transcript if clients is not None else ()
@@ -154,7 +196,7 @@ class FederatedSelector(RankingSelector):
             given["labels"] = federation.labels
         return given
 
-    def _read(self, X: Any, Y: Any, clients: Any) -> Federation:
+    def _read(self, X: Any, Y: Any, clients: Any, sample_weight: Any) -> Federation:
         owner, with_labels = type(self).__name__, self.federated_method.sites_hold_labels
         if Y is None:
             way_out = "It is a supervised method." if with_labels else "Unlabeled rows are -1."
@@ -165,8 +207,9 @@ class FederatedSelector(RankingSelector):
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         named = hasattr(self, "feature_names_in_")
         features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
-        read = self._read_clients_with_labels if with_labels else self._read_clients_without_labels
-        return read(X, Y, clients, features, named)
+        if with_labels:
+            return self._read_clients_with_labels(X, Y, clients, features, named)
+        return self._read_clients_without_labels(X, Y, clients, features, named, sample_weight)
 
     def _read_clients_with_labels(
         self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
@@ -183,15 +226,19 @@ class FederatedSelector(RankingSelector):
         return Federation(features, labels, Labeled(dense(X), own), tables)
 
     def _read_clients_without_labels(
-        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
+        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool, sample_weight: Any
     ) -> Federation:
         owner = type(self).__name__
-        n_labels = Y.shape[0] if sparse.issparse(Y) else len(np.asarray(Y))
-        if n_labels != X.shape[0]:
-            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {n_labels}; they must be the same rows.")
-        labels, labeled = read_labels(Y, owner)
+        labels, labeled = read_labels(Y, owner, partly=self.federated_method.takes_unknown_labels)
+        if len(labels) != X.shape[0]:
+            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {len(labels)}; they must be the same rows.")
         if not labeled.any():
             raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labeled.")
+        weights: Float | None = None
+        if sample_weight is not None:
+            given = read_weights(sample_weight, labeled, owner)
+            there = given > 0  # a row of weight 0 is as if it were not
+            X, labels, labeled, weights = X[there], labels[there], labeled[there], given[there & labeled]
         if clients is None:
             try:
                 check_values(X, features, self.missing)
@@ -201,15 +248,16 @@ class FederatedSelector(RankingSelector):
             tables: dict[str, Table] = {} if pool is None else {POOL: ArrayTable(features, pool)}
         elif not labeled.all():
             raise DataError(
-                f"{owner}: {int((~labeled).sum())} rows of Y are -1 (unlabeled). With clients, X and Y are the "
+                f"{owner}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1) in Y. With clients, X and Y are the "
                 "server's labeled rows; move unlabeled ones to a client."
             )
         else:
             tables = read_clients(clients, features, named)
-        return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled]), tables)
+        return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled], weights=weights), tables)
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:
         """Names of features that are given as names or indices."""
+        check_list(type(self).__name__, parameter, entries)
         try:
             return tuple(features[int(e)] if isinstance(e, Integral) else str(e) for e in entries)
         except IndexError:

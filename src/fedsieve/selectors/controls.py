@@ -9,16 +9,17 @@ from sklearn.utils.validation import validate_data
 
 from fedsieve.arrays import Float
 from fedsieve.ordering import order_by_score
-from fedsieve.selectors.base import RankingSelector
+from fedsieve.selectors.base import RankingSelector, refuse_weights
 from fedsieve.tables import dense
 
 
 class _Control(RankingSelector):
-    def __init__(self, n_features_to_select: int | None = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (labels play no part)
+    def fit(self, X: Any, y: Any = None, **others: Any) -> Self:  # noqa: ARG002 (labels play no part)
         """Rank the features; labels, if given, are not looked at."""
+        refuse_weights(self, others)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         k = self._n_kept()
         scores = self._scores(dense(X))
@@ -58,7 +59,7 @@ class LargestDeviation(_Control):
 class RandomFeatures(_Control):
     """Ranks features at random."""
 
-    def __init__(self, n_features_to_select: int | None = None, random_state: Any = None) -> None:
+    def __init__(self, n_features_to_select: float | None = None, random_state: Any = None) -> None:
         super().__init__(n_features_to_select)
         self.random_state = random_state
 

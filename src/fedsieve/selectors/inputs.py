@@ -1,71 +1,18 @@
-"""What users pass, turned into 0/1 labels and named tables: arrays, frames, sparse tables, with labels or without."""
+"""What users pass, turned into named tables: arrays, frames, sparse tables, with labels or without."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.arrays import Float, Rows
 from fedsieve.checks import names_that_differ
-from fedsieve.errors import DataError, columns_differ
+from fedsieve.errors import DataError, FedSieveWarning, columns_differ, listed
+from fedsieve.selectors.labels import label_array, read_labels
 from fedsieve.tables import ArrayTable, FrameTable, Table
-
-UNLABELED = -1
-
-
-def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
-    """Return (n_samples, n_labels) labels in {0, 1}, and which rows are labeled; `owner` is named in errors.
-
-    A row of Y that is all -1 is unlabeled. 1-D y (or a single column) holds classes: -1 is unlabeled, the other
-    values are one-hot encoded, since Equation 9 needs at least two labels to tell rows apart.
-
-    >>> labels, labeled = read_labels([[1, 0, 1], [-1, -1, -1]])
-    >>> labels[labeled], labeled
-    (array([[1., 0., 1.]]), array([ True, False]))
-    >>> read_labels(["cat", "dog", "cat"])[0]
-    array([[1., 0.],
-           [0., 1.],
-           [1., 0.]])
-    """
-    values = label_array(Y)
-    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
-        return _one_hot(values.ravel(), owner)
-    if values.ndim != 2:
-        raise DataError(f"{owner}: Y must be (n_samples, n_labels) or (n_samples,); got shape {values.shape}.")
-    try:
-        numbers = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{owner}: labels must be 0 or 1; Y has dtype {values.dtype}. Encode the labels first."
-        ) from None
-    labeled = ~np.all(numbers == UNLABELED, axis=1)
-    wrong = labeled[:, None] & ~np.isin(numbers, (0.0, 1.0))
-    if wrong.any():
-        row, label = (int(index) for index in np.argwhere(wrong)[0])
-        raise DataError(
-            f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
-            f"({int(wrong.sum())} such entries). A row without labels is -1 throughout."
-        )
-    return numbers, labeled
-
-
-def label_array(Y: Any) -> NDArray[Any]:
-    """Labels as an array of whatever they are."""
-    values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
-        values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
-    return values
-
-
-def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError(f"{owner}: y contains NaN or infinity. An unlabeled row is -1.")
-    labeled = np.array([not (np.isscalar(value) and value == UNLABELED) for value in y], dtype=bool)
-    classes = np.unique(y[labeled])
-    return (y[:, None] == classes[None, :]).astype(np.float64), labeled
-
+from fedsieve.text import counted
 
 WAY_OUT = "Give every site the columns of the labeled rows, in any order."
 
@@ -110,11 +57,17 @@ def _table(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Ta
         )
     if names is not None:
         missing, extra = names_that_differ(features, names)
-        if missing or extra:
+        if missing:
             raise columns_differ(owner, missing, extra, WAY_OUT)
+        if extra:
+            unused = f"{counted(len(extra), 'column')} not among the labeled rows', unused: {listed(extra, 4)}."
+            warnings.warn(f"{owner}: {unused}", FedSieveWarning, stacklevel=2)
+            table = table[list(features)]
     X = numbers(owner, table)
     if X.shape[1] != len(features):
-        raise DataError(f"{owner} has {X.shape[1]} columns, the labeled rows have {len(features)}. {WAY_OUT}")
+        raise DataError(
+            f"{owner} has {counted(X.shape[1], 'column')}, the labeled rows have {len(features)}. {WAY_OUT}"
+        )
     return ArrayTable(features, X) if names is None or sparse.issparse(table) else FrameTable(table)
 
 
@@ -176,7 +129,7 @@ def common_labels(
         encoded, labeled = (np.concatenate(part) for part in zip(*parts, strict=True))
     if not labeled.all():
         raise DataError(
-            f"{owner}: {int((~labeled).sum())} rows of labels are -1 (unlabeled). It needs labels for all rows."
+            f"{owner}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1). It needs labels for all rows."
         )
     given = names if names is not None and len(names) == encoded.shape[1] else None
     label_names = given or tuple(f"y{i}" for i in range(encoded.shape[1]))
@@ -200,7 +153,7 @@ def _label_values(owner: str, site: str, n_rows: int, y: Any, names: tuple[str, 
             way_out = "Give every site the same labels, in any order."
             raise columns_differ(f"{owner}: {site}, its labels,", missing, extra, way_out)
         y = y[list(names)]
-    value = label_array(y)
+    value = label_array(y, f"{owner}: {site}")
     if value.ndim not in (1, 2) or len(value) != n_rows:
         raise DataError(
             f"{owner}: {site} has {n_rows} rows and labels of shape {value.shape}; they must be the same rows."

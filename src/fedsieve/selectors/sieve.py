@@ -1,14 +1,15 @@
 """Sieve as a scikit-learn estimator, and its reasons in words."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Rows
-from fedsieve.errors import DataError
+from fedsieve.checks import check_list
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.methods.sieve import SieveMethod, SieveSelection
 from fedsieve.ordering import places, ranked
 from fedsieve.selectors.base import FederatedSelector, Federation
@@ -25,8 +26,9 @@ class Sieve(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, None or "auto"
-        How many features to keep, a group counting once. `None` takes 40 % below 100 features, 30 % below 500, 20 %
+    n_features_to_select : int, float, None or "auto"
+        How many features to keep, a group counting once; or, between 0 and 1, which share of them, rounded down as in
+        scikit-learn's RFE but one at least. `None` takes 40 % below 100 features, 30 % below 500, 20 %
         below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labeled rows is within
         one standard error of the lowest.
     nominal : sequence of names or indices
@@ -60,6 +62,8 @@ class Sieve(FederatedSelector):
         Draws trees, bootstraps and folds; with an int (the default) the result is always the same.
     max_message_bytes : int
         Refuse larger messages.
+    verbose : int
+        1 prints a line for each round and one for the ranking; 0, the default, prints nothing. No agreement holds it.
 
     Attributes
     ----------
@@ -97,7 +101,7 @@ class Sieve(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | str | None = None,
+        n_features_to_select: float | str | None = None,
         *,
         nominal: Sequence[Any] = (),
         groups: Sequence[Sequence[Any]] = (),
@@ -112,6 +116,7 @@ class Sieve(FederatedSelector):
         on_bad_client: str = "raise",
         random_state: Any = 0,
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.nominal = nominal
@@ -127,6 +132,36 @@ class Sieve(FederatedSelector):
         self.on_bad_client = on_bad_client
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        Y: Any = None,
+        clients: Any = None,
+        policy: str = "library",
+        sample_weight: Any = None,
+        **others: Any,
+    ) -> Self:
+        """Rank the features.
+
+        With `clients`, X and Y are the server's labeled rows, and clients a list or a dict by name, two at least, of
+        tables. Without clients no federation is claimed: the rows of X are one pool, and those with Y = -1 its
+        unlabeled ones. `policy` is "library" or "site", as for all federated selectors.
+
+        Single labels of labeled rows may be unknown, -1 or NaN: each label is learned from the rows where it is known.
+
+        `sample_weight` has one number per row of X. A labeled row of weight 2 counts like two equal rows, one of weight
+        0 not at all: exactly, to rounding, in the covariances, the linear models and the trees, and so in `scores_`
+        and `order_`, if equal rows stand side by side and `ranges` are not "robust" (which count each row once). Not
+        exactly in what is drawn over rows: bootstraps draw as many rows as there are, in proportion to their weight,
+        and "auto" deals rows, not copies, out to folds. Unlabeled rows count once, or not at all with 0.
+        """
+        if sample_weight is not None and self.epsilon is not None:
+            raise ParameterError(
+                "Sieve: takes no sample_weight beside epsilon: noisy sums are of rows that count once."
+            )
+        return self._fit(X, Y, clients, policy, others, sample_weight)
 
     def explain(self) -> list[dict[str, Any]]:
         """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
@@ -143,7 +178,8 @@ class Sieve(FederatedSelector):
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
-        groups = (g if isinstance(g, str) else self._names("groups", g, federation.features) for g in self.groups)
+        check_list("Sieve", "groups", self.groups, "lists of features")
+        groups = (self._names(f"groups[{n}]", group, federation.features) for n, group in enumerate(self.groups))
         return {**super()._parameters(federation), "groups": tuple(groups), "seed": int(seed)}
 
     def _pool(self, X: Rows, labeled: Bool) -> Rows | None:

@@ -16,8 +16,9 @@ class SSFMLFS(FederatedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or None
-        How many features to keep; `None` takes 40 % below 100 features, 30 % below 500, 20 % below 1000, else 10 %.
+    n_features_to_select : int, float or None
+        How many features to keep, or, between 0 and 1, which share of them, rounded down as in scikit-learn's RFE but
+        one at least; `None` takes 40 % below 100 features, 30 % below 500, 20 % below 1000, else 10 %.
     lam : float in [0.4, 2]
         The radius of a feature's relation is its deviation over all clients divided by `lam`.
     n_neighbors : int
@@ -56,6 +57,8 @@ class SSFMLFS(FederatedSelector):
         Under `vectors`: spend one more round on the distances among the selected features.
     max_message_bytes : int
         Refuse a wire form with a larger message.
+    verbose : int
+        1 prints a line for each round and one for the ranking; 0, the default, prints nothing. No agreement holds it.
 
     Attributes
     ----------
@@ -89,7 +92,7 @@ class SSFMLFS(FederatedSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: float | None = None,
         *,
         lam: float = 1.2,
         n_neighbors: int = 3,
@@ -110,6 +113,7 @@ class SSFMLFS(FederatedSelector):
         random_state: Any = None,
         selected_distance: bool = False,
         max_message_bytes: int = 512_000_000,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.lam = lam
@@ -131,6 +135,7 @@ class SSFMLFS(FederatedSelector):
         self.random_state = random_state
         self.selected_distance = selected_distance
         self.max_message_bytes = max_message_bytes
+        self.verbose = verbose
 
     def _keep(self, selection: GraphSelection) -> None:
         self.radius_ = selection.radius

@@ -27,14 +27,15 @@ class Choice:
     error: Float
 
 
-def chosen_size(views: FeatureViews, X: Float, Y: Float, unit: Int, seed: int) -> Choice:
+def chosen_size(views: FeatureViews, X: Float, Y: Float, unit: Int, seed: int, weights: Float | None = None) -> Choice:
     """Repeated cross-validation with the one-standard-error rule.
 
     In each fold the units are ranked from the other folds' labels, and the nearest of the other folds' rows in the best
     k units rank the hidden rows' labels. The choice is the smallest k whose mean loss is at most one standard error
-    above the lowest. All k are judged on the same rows, so that this is the error of a mean difference over rows.
+    above the lowest. All k are judged on the same rows, so that this is the error of a mean difference over rows. Rows
+    are judged if all their labels are known; with weights, means over rows are weighted.
     """
-    rankable = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < Y.shape[1])
+    rankable = (Y.sum(axis=1) > 0) & (Y.sum(axis=1) < Y.shape[1])  # false where a label is NaN
     if rankable.sum() < MIN_ROWS:
         raise DataError(
             f'Sieve: n_features_to_select="auto" needs at least {MIN_ROWS} labeled rows with some but not all labels; '
@@ -46,22 +47,38 @@ def chosen_size(views: FeatureViews, X: Float, Y: Float, unit: Int, seed: int) -
         shuffled = np.random.default_rng([seed, 1, repeat]).permutation(len(X))
         for number in range(N_FOLDS):
             hidden = np.isin(np.arange(len(X)), shuffled[number::N_FOLDS])
-            losses[hidden] += _losses(views, X, Y, unit, sizes, hidden) / N_REPEATS
+            losses[hidden] += _losses(views, X, Y, unit, sizes, hidden, weights) / N_REPEATS
     judged = losses[rankable]
-    loss = judged.mean(axis=0)
+    w = None if weights is None else weights[rankable]
+    loss = np.average(judged, axis=0, weights=w)
     best = int(np.argmin(rounded(loss, DECIMALS)))
-    error = (judged - judged[:, [best]]).std(axis=0, ddof=1) / np.sqrt(len(judged))
+    error = _error_of_mean(judged - judged[:, [best]], w)
     good_enough = rounded(loss - loss[best] - error, DECIMALS) <= 0
     return Choice(int(sizes[np.flatnonzero(good_enough)[0]]), sizes, loss, error)
 
 
-def _losses(views: FeatureViews, X: Float, Y: Float, unit: Int, sizes: Int, hidden: Bool) -> Float:
+def _error_of_mean(values: Float, weights: Float | None) -> Float:
+    """The standard error of the mean over rows, of each column."""
+    n_rows = len(values)
+    if weights is None:
+        return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(n_rows))
+    shares = (weights / weights.sum())[:, None]
+    squares = (shares * (values - (shares * values).sum(axis=0))) ** 2
+    return np.asarray(np.sqrt(squares.sum(axis=0) * n_rows / (n_rows - 1)))
+
+
+def _losses(
+    views: FeatureViews, X: Float, Y: Float, unit: Int, sizes: Int, hidden: Bool, weights: Float | None
+) -> Float:
     """The ranking loss of each hidden row for each size, (n_hidden, n_sizes)."""
-    order = views.quick_order(X[~hidden], Y[~hidden])
+    order = views.quick_order(X[~hidden], Y[~hidden], None if weights is None else weights[~hidden])
+    labels = Y[~hidden]
+    usual = np.nansum(labels, axis=0) / np.maximum((~np.isnan(labels)).sum(axis=0), 1)
+    taught = np.where(np.isnan(labels), usual, labels)  # an unknown label tells what is usual
     losses = []
     for size in sizes:
         chosen = np.isin(unit, order[:size])
-        scores = _neighbor_shares(X[~hidden][:, chosen], Y[~hidden], X[hidden][:, chosen])
+        scores = _neighbor_shares(X[~hidden][:, chosen], taught, X[hidden][:, chosen])
         losses.append(row_ranking_losses(Y[hidden] == 1, scores))
     return np.column_stack(losses)
 

@@ -39,22 +39,24 @@ def rank_units(
     n_bootstraps: int,
     seed: int,
     shift: Float | None = None,
+    weights: Float | None = None,
 ) -> UnitRanking:
     """Rank units from the covariance of all rows' columns and labeled rows X, Y of the same columns.
 
     `unit` is the unit of each column. `k` is how many to select; `None` lets the labeled rows decide. `shift` is what
-    is known of the covariances with the predicted labels beyond `covariance`.
+    is known of the covariances with the predicted labels beyond `covariance`. `weights` are those of the labeled rows;
+    unknown labels are NaN.
     """
     looks = FeatureViews(covariance, unit, ridge=ridge, n_trees=n_trees, seed=seed, shift=shift)
-    views = looks.of(X, Y)
+    views = looks.of(X, Y, weights)
     score = fused(views)
     order = looks.best_first(score)
-    choice = chosen_size(looks, X, Y, unit, seed) if k is None else None
+    choice = chosen_size(looks, X, Y, unit, seed, weights) if k is None else None
     n_selected = choice.k if choice is not None else k
     assert n_selected is not None
     chosen = np.isin(np.arange(len(order)), order[:n_selected])
     alike, nearest = redundancy(looks.likeness, chosen)
-    often = stability(looks, X, Y, n_selected, n_bootstraps, seed)
+    often = stability(looks, X, Y, n_selected, n_bootstraps, seed, weights)
     return UnitRanking(score, order, mean_relevance(views), views, n_selected, choice, alike, nearest, often)
 
 
@@ -74,12 +76,21 @@ def redundancy(likeness: Float, chosen: Bool) -> tuple[Float, Int]:
     return np.where(like, np.sqrt(cosine[units, nearest]), 0.0), np.where(like, nearest, -1)
 
 
-def stability(views: FeatureViews, X: Float, Y: Float, k: int, n_bootstraps: int, seed: int) -> Float:
-    """The share of bootstraps of the labeled rows in which a unit is among the first k; NaN without bootstraps."""
+def stability(
+    views: FeatureViews, X: Float, Y: Float, k: int, n_bootstraps: int, seed: int, weights: Float | None = None
+) -> Float:
+    """The share of bootstraps of the labeled rows in which a unit is among the first k; NaN without bootstraps.
+
+    A bootstrap has as many rows as there are, each drawn in proportion to its weight.
+    """
     if not n_bootstraps:
         return np.full(views.n_units, np.nan)
     times: Float = np.zeros(views.n_units)
     for number in range(n_bootstraps):
-        rows = np.random.default_rng([seed, 2, number]).integers(0, len(X), len(X))
+        rng = np.random.default_rng([seed, 2, number])
+        if weights is None:
+            rows = rng.integers(0, len(X), len(X))
+        else:
+            rows = rng.choice(len(X), len(X), p=weights / weights.sum())
         times[views.quick_order(X[rows], Y[rows])[:k]] += 1
     return times / n_bootstraps

@@ -6,16 +6,14 @@ import numpy as np
 
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import ranked
 from fedsieve.sieve.views import (
     DECIMALS,
     View,
     fused,
-    label_targets,
+    label_model,
     mean_relevance,
     per_deviation,
-    ridge_regression,
     unit_shares,
 )
 
@@ -29,9 +27,9 @@ class Screening:
     kept: Bool
 
 
-def screening_weights(table: Float, Y: Float, ridge: float) -> Float:
+def screening_weights(table: Float, Y: Float, ridge: float, weights: Float | None = None) -> Float:
     """The linear model of the labels, (n_columns, n_targets), whose product with the covariance is asked for."""
-    return ridge_regression(table - column_means(table), label_targets(Y), ridge)
+    return label_model(table, Y, ridge, weights)
 
 
 def screen(
@@ -45,18 +43,18 @@ def screen(
     ridge: float,
     n_trees: int,
     seed: int,
+    weights: Float | None = None,
 ) -> Screening:
     """The views as far as they need no comparison of two columns; at most `n_columns` of all are kept.
 
     `variance` is that of all rows' columns, `products` their covariance times `screening_weights`. Relevant units are
     not yet told from copies of them.
     """
-    standardized = (table - column_means(table)) * per_deviation(variance)
-    coefficients = ridge_regression(standardized, label_targets(Y), ridge)
+    coefficients = label_model(table, Y, ridge, weights, per_deviation(variance))
     relevances = {
         "together": unit_shares((products**2).sum(axis=1), unit),
         "alone": unit_shares((coefficients**2).sum(axis=1), unit),
-        "trees": unit_shares(kernels.tree_importances(table, Y, n_trees, seed), unit),
+        "trees": unit_shares(kernels.tree_importances(table, Y, n_trees, seed, weights), unit),
     }
     views = {name: View.by_relevance(relevance) for name, relevance in relevances.items()}
     score = fused(views)

@@ -65,27 +65,26 @@ class FeatureViews:
         """How many units are compared."""
         return len(self.likeness)
 
-    def of(self, X: Float, Y: Float) -> dict[str, View]:
+    def of(self, X: Float, Y: Float, weights: Float | None = None) -> dict[str, View]:
         """All views of labeled rows in encoded columns."""
-        return self._views(X, Y, self._n_trees)
+        return self._views(X, Y, self._n_trees, weights)
 
-    def quick_order(self, X: Float, Y: Float) -> Int:
+    def quick_order(self, X: Float, Y: Float, weights: Float | None = None) -> Int:
         """The units, best first, as some labeled rows show them; with fewer trees, since it is done many times."""
-        return self.best_first(fused(self._views(X, Y, -(-self._n_trees // QUICK_SHARE))))
+        return self.best_first(fused(self._views(X, Y, -(-self._n_trees // QUICK_SHARE), weights)))
 
     def best_first(self, score: Float) -> Int:
         """Units by descending score, those without variance last."""
         return ranked(score, decimals=DECIMALS, last=np.diagonal(self.likeness) <= 0)
 
-    def _views(self, X: Float, Y: Float, n_trees: int) -> dict[str, View]:
-        rows, targets = X - column_means(X), label_targets(Y)
-        predicted = self._covariance @ ridge_regression(rows, targets, self._ridge)
+    def _views(self, X: Float, Y: Float, n_trees: int, weights: Float | None) -> dict[str, View]:
+        predicted = self._covariance @ label_model(X, Y, self._ridge, weights)
         if self._shift is not None:
             predicted = predicted + self._shift[:, label_varies(Y)]
         together = unit_shares((predicted**2).sum(axis=1), self._unit)
-        coefficients = ridge_regression(rows * self._per_deviation, targets, self._ridge)
+        coefficients = label_model(X, Y, self._ridge, weights, self._per_deviation)
         alone = unit_shares((coefficients**2).sum(axis=1), self._unit)
-        trees = unit_shares(kernels.tree_importances(X, Y, n_trees, self._seed), self._unit)
+        trees = unit_shares(kernels.tree_importances(X, Y, n_trees, self._seed, weights), self._unit)
         return {
             "together": View.by_order(together, greedy_alignment(together, self.likeness)),
             "alone": View.by_relevance(alone),
@@ -120,9 +119,42 @@ def label_targets(Y: Float) -> Float:
 
 
 def label_varies(Y: Float) -> Bool:
-    """Which labels some rows have and others have not."""
-    varies: Bool = np.ptp(Y, axis=0) > 0
+    """Which labels some rows have and others have not; unknown ones (NaN) are neither."""
+    varies: Bool = (Y == 1).any(axis=0) & (Y == 0).any(axis=0)
     return varies
+
+
+def label_model(X: Float, Y: Float, ridge: float, weights: Float | None = None, scale: Float | float = 1.0) -> Float:
+    """Ridge coefficients (n_columns, n_targets) of the labels that vary, on the columns of X times `scale`.
+
+    A label is learned from the rows in which it is known. With w the weights of these rows and n_l their sum, of n,
+
+        √(n_l / n) (ZᵀZ + penalty I)⁻¹ Zᵀ t,   z = √w (x - mean of x),   t = √w (y - mean of y) of unit length,
+
+    means being weighted; the root makes labels that are known in few rows count like all others.
+    """
+    known = ~np.isnan(Y)
+    if weights is None and known.all():
+        return ridge_regression((X - column_means(X)) * scale, label_targets(Y), ridge)
+    w: Float = np.ones(len(X)) if weights is None else weights
+    varies = label_varies(Y)
+    labels, patterns = Y[:, varies], known[:, varies]
+    model = np.zeros((X.shape[1], labels.shape[1]))
+    distinct, pattern_of = np.unique(patterns, axis=1, return_inverse=True)
+    for number, here in enumerate(distinct.T):
+        members = np.flatnonzero(pattern_of.ravel() == number)
+        rows, share = w[here], np.sqrt(w[here].sum() / w.sum())
+        Z = _weighted_deviations(X[here], rows) * scale
+        T = _weighted_deviations(labels[np.ix_(here, members)], rows)
+        model[:, members] = share * ridge_regression(Z, T / np.sqrt((T**2).sum(axis=0)), ridge)
+    return model
+
+
+def _weighted_deviations(table: Float, weights: Float) -> Float:
+    """√w (x - weighted mean of x); of a constant column exactly 0."""
+    mean = np.where(np.ptp(table, axis=0) > 0, weights @ table / weights.sum(), table[0])
+    deviations: Float = np.sqrt(weights)[:, None] * (table - mean)
+    return deviations
 
 
 def ridge_regression(X: Float, targets: Float, strength: float) -> Float:

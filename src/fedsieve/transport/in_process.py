@@ -26,11 +26,14 @@ def select(
     tables: Mapping[str, Table],
     watch: Callable[[Question], None] | None = None,
     *,
+    answered: Callable[[Question], None] | None = None,
     policy: Policy = LIBRARY,
     kept: KeptReplies | None = None,
     words: Words = system_words,
 ) -> Outcome:
-    """Run the selection with all sites in this process; `watch` is told of every question before it is asked.
+    """Run the selection with all sites in this process.
+
+    `watch` is told of every question before it is asked, `answered` once all its answers are here.
 
     `words` are what noise is drawn from; experiments that are to be repeated give seeded ones.
     """
@@ -56,6 +59,8 @@ def select(
                 raise CodecError(f"client {name!r} answered with {type(reply).__name__}, no reply.")
             method.check_message_size(name, type(reply).__name__, len(payload))
             answers[name] = Answer(reply, len(payload))
+        if answered is not None:
+            answered(question)
         return answers
 
     return drive(method, labeled, tuple(endpoints), exchange, kept, gather)

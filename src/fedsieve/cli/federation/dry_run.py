@@ -15,7 +15,7 @@ from fedsieve.deployment.folders import SiteFolder, make_private
 from fedsieve.errors import DataError
 from fedsieve.privacy import HeldBack, Policy, held_back, what_leaves
 from fedsieve.protocol import Labeled
-from fedsieve.selectors.inputs import read_labels
+from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.rehearsal import Rehearsal, rehearse
 

@@ -7,7 +7,16 @@ from typing import Annotated
 import typer
 
 from fedsieve.cli.console import say, warn
-from fedsieve.cli.options import choices_help, declared_ranges, number_or_auto, ranges_file, split_names
+from fedsieve.cli.options import (
+    K_HELP,
+    NOMINAL_HELP,
+    choices_help,
+    declared_ranges,
+    how_many,
+    names_among,
+    ranges_file,
+    split_names,
+)
 from fedsieve.cli.tables import features_and_labels
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import parse_agreement
@@ -33,9 +42,7 @@ def init(
     ] = "",
     address: Annotated[str, typer.Option(help="host:port where sites reach the server.")] = "127.0.0.1:9443",
     method: Annotated[str, typer.Option(help=METHODS_HELP)] = DEFAULT_METHOD,
-    k: Annotated[
-        str | None, typer.Option("-k", help='How many features to select; default by their number. Sieve: also "auto".')
-    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
     ranges: Annotated[
         str, typer.Option(help="robust, federated (exact extremes), local, or a CSV file: feature,low,high.")
@@ -43,7 +50,7 @@ def init(
     bounds: Annotated[
         Path | None, typer.Option(help="Between which robust ranges are looked for: a CSV file: feature,low,high.")
     ] = None,
-    nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
+    nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Sieve: sites answer with noise, under differential privacy of this epsilon.")
@@ -86,7 +93,7 @@ def init(
         )
     features, label_names = _columns(schema, labels)
     parameters: dict[str, object] = {
-        "n_features_to_select": None if k is None else number_or_auto(k),
+        "n_features_to_select": how_many(k),
         "wire": wire,
         "missing": missing,
         "epsilon": epsilon,
@@ -100,7 +107,7 @@ def init(
         label_names,
         ranges=declared_ranges(ranges),
         bounds=None if bounds is None else ranges_file(str(bounds)),
-        nominal=split_names(nominal),
+        nominal=names_among(nominal or (), features or ()),
         method=next((known for known in METHODS if known.lower() == method.lower()), method),
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},

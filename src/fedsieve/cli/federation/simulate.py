@@ -4,14 +4,14 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 from fedsieve.arrays import Float, Int
 from fedsieve.cli.console import cost_line, out, ranking_table, say
-from fedsieve.cli.options import asked_and_other
+from fedsieve.cli.options import K_HELP, asked_and_other, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import features_and_labels, read_labeled, read_rows
 from fedsieve.datasets import load_digits, partition
@@ -33,6 +33,7 @@ PRIVACY = {"min_rows": 2}
 def simulate(
     clients: Annotated[int, typer.Option(help="How many virtual sites.")] = 100,
     method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
+    k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
     labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
     rows: Annotated[Path | None, typer.Option(help="Unlabeled rows to deal out among the sites.")] = None,
@@ -49,10 +50,11 @@ def simulate(
     if output is not None:
         refuse_to_overwrite(output)
     names = [f"site-{number:04d}" for number in range(1, clients + 1)]
+    chosen: dict[str, Any] = {"method": asked, "parameters": {} if k is None else {"n_features_to_select": how_many(k)}}
     if labeled is None:
-        text, own, parts = _digits(names, asked, seed)
+        text, own, parts = _digits(names, chosen, seed)
     else:
-        text, own, parts = _files(names, asked, labeled, labels, rows, seed)
+        text, own, parts = _files(names, chosen, labeled, labels, rows, seed)
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
         folder = create(Path(place) / "federation", text, names, ADDRESS)
@@ -77,24 +79,25 @@ def simulate(
     say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
 
 
-def _digits(names: list[str], method: str, seed: int) -> tuple[str, Labeled, list[Float]]:
+def _digits(names: list[str], chosen: dict[str, Any], seed: int) -> tuple[str, Labeled, list[Float]]:
     digits = load_digits()
     labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = partition.dirichlet(digits.Y[others], len(names), 0.5, seed)
     features, labels = list(digits.feature_names), list(digits.label_names)
-    text = agreement_text("simulation", ADDRESS, names, features, labels, method=method, privacy=PRIVACY)
+    text = agreement_text("simulation", ADDRESS, names, features, labels, privacy=PRIVACY, **chosen)
+    parse_agreement(text)  # says what is wrong before anything is made
     X: Float = dense(digits.X)
     labeled = Labeled(X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
     return text, labeled, [X[others[part]] for part in parts]
 
 
 def _files(
-    names: list[str], method: str, labeled: Path, labels: str, rows: Path | None, seed: int
+    names: list[str], chosen: dict[str, Any], labeled: Path, labels: str, rows: Path | None, seed: int
 ) -> tuple[str, Labeled, list[Float]]:
     if rows is None or not labels:
         raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
     features, label_names = features_and_labels(labeled, labels)
-    text = agreement_text("simulation", ADDRESS, names, features, label_names, method=method, privacy=PRIVACY)
+    text = agreement_text("simulation", ADDRESS, names, features, label_names, privacy=PRIVACY, **chosen)
     agreement = parse_agreement(text)
     X, _ = read_rows(rows, agreement)
     no_labels: Int = np.zeros((len(X), 1), dtype=np.int64)
