@@ -102,7 +102,7 @@ class FrameTable(Table):
 
 
 def checked_batches(table: Table, columns: Sequence[str], missing: str, width: int | None = None) -> Iterator[Rows]:
-    """The batches of a table whose values may be used: finite, and present unless `missing="unrelated"`.
+    """The batches of a table whose values may be used: finite, and present where `missing="error"`.
 
     `width` is how many numbers become of a row, where it is more than its columns.
     """
@@ -114,20 +114,20 @@ def checked_batches(table: Table, columns: Sequence[str], missing: str, width: i
 
 
 def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
-    """Refuse infinite values always, and missing ones unless `missing="unrelated"`; names the column and the count."""
+    """Refuse infinite values always, and missing ones where `missing="error"`; names the column and the count."""
     if not has_bad_values(X, missing):
         return
     values = dense(X)
     _refuse(np.abs(values) > LARGEST, "infinite (inf)", columns, "Replace them; they have no place in a range.")
     if missing == "error":
-        way_out = "Fill them in; SSFMLFS can do without them: missing='unrelated' (--missing unrelated)."
+        way_out = "Fill them in, or let the method: missing='mean' or 'indicator' in Sieve, missing='unrelated' in SSFMLFS."
         _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
 
 
 def has_bad_values(X: Rows, missing: str) -> bool:
     """Whether some value is infinite, or missing where none may be."""
     values = X.data if is_sparse(X) else X
-    largest = np.fmax if missing == "unrelated" else np.maximum  # which passes NaN on
+    largest = np.maximum if missing == "error" else np.fmax  # the former passes NaN on
     return bool(values.size) and not largest.reduce(np.abs(values), axis=None, initial=0.0) <= LARGEST
 
 
