@@ -55,6 +55,7 @@ class Centered:
         return products
 
 
+SAME = 1e-9  # of a range: two numbers that rounding alone may tell apart
 MAX_CODES = 1000  # between the smallest and the largest code of a column
 
 
@@ -149,14 +150,24 @@ class Encoding:
         return np.where(self.numbers, ((self._middle - self.low) / self._width)[self.owner], 0.0)
 
     def table(self, X: Rows) -> Float:
-        """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1, means where a value is missing."""
+        """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1, means where a value is missing.
+
+        A mean that only rounding tells from a value of these rows is that value: who tells values apart, as trees do,
+        must not see who added up in which order.
+        """
         values = scaled(X, self.low, self.high, self.nominal)[0]
-        return self._with_means(self._spread(values), values)
+        spread, gaps, mean = self._spread(values), self._gaps(values), self.midpoint + self.mean
+        if gaps is None:
+            return spread
+        away = np.where(gaps, np.inf, np.abs(spread - mean))
+        nearest = spread[away.argmin(axis=0), np.arange(len(mean))]
+        return np.where(gaps, np.where(away.min(axis=0) <= SAME, nearest, mean), spread)
 
     def any_table(self, X: Rows) -> Float:
         """The same for any finite values: a code that is none of its column's is 0 in all of them."""
         values = scaled(X, self.low, self.high, self.nominal)[0]
-        return self._with_means(self._columns_of(values), values)
+        spread, gaps = self._columns_of(values), self._gaps(values)
+        return spread if gaps is None else np.where(gaps, self.midpoint + self.mean, spread)
 
     def centered(self, X: Rows) -> "Centered":
         """Rows as differences from a value of their own, and how these lie in the run's ranges.
@@ -193,10 +204,6 @@ class Encoding:
         """Where means stand in; `None` where nothing is missing."""
         missing = np.isnan(values)
         return missing[:, self.owner] & ~self.tells if missing.any() else None
-
-    def _with_means(self, spread: Float, values: Float) -> Float:
-        gaps = self._gaps(values)
-        return spread if gaps is None else np.where(gaps, self.midpoint + self.mean, spread)
 
     def _spread(self, values: Float) -> Float:
         if not self.nominal.any() and not self.tells.any():

@@ -136,15 +136,15 @@ class MeansTerms(ScaledTerms):
         return True
 
     def check(self, request: AskMeans) -> None:
-        """All agreed columns, scaled and centered as agreed."""
+        """Also whose ranges scale the columns, and whose mean they are compared from."""
         super().check(request)
-        if request.columns.features != self.columns.features:
-            raise ProtocolError("was asked for means of other columns than all that were agreed on.")
         self.check_scaling(request.columns, request.scaling)
         check_center(request.center, self.center)
 
     def check_site(self, request: AskMeans, site: SiteView) -> None:
-        """Also that the ranges follow from the total shown."""
+        """Also that it is about all columns, and that the ranges follow from the total shown."""
+        if request.columns.features != self.columns.features:
+            raise ProtocolError("was asked for means of other columns than all that were agreed on.")
         check_scaling_at_site(request.columns, request.scaling, site)
 
     def reveals(self) -> str:

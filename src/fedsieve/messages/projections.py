@@ -146,11 +146,12 @@ class AskProjections(FilledRequest):
             yield from shape_rule(name, array, shape)
             yield from finite_rule(name, array)
         mean = reply.sums / n_rows
-        spread = reply.squares - reply.sums * mean
         if self.center == FEDERATION:
-            yield from encoded_mean_rule(encoding, n_rows, mean)
+            yield from encoded_mean_rule(encoding, n_rows, mean)  # before products of sums could overflow
+            spread = reply.squares - reply.sums * mean
             yield from encoded_spread_rule(encoding, n_rows, mean, spread)
         else:
+            spread = reply.squares
             yield from within_rule(n_rows, reply.sums, spread)
         size = np.abs(weights).sum(axis=0)
         if np.any(np.abs(reply.weighted / n_rows - mean @ weights) > SLACK * np.maximum(size, 1.0)):

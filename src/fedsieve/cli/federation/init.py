@@ -45,6 +45,7 @@ def init(
     ] = None,
     nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
+    center: Annotated[str | None, typer.Option(help=choices_help("center"))] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Sieve: sites answer with noise, under differential privacy of this epsilon.")
     ] = None,
@@ -89,6 +90,7 @@ def init(
         "n_features_to_select": None if k is None else number_or_auto(k),
         "wire": wire,
         "missing": missing,
+        "center": center,
         "epsilon": epsilon,
         "delta": delta,
     }
