@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
+from fedsieve.messages.base import Known
 from fedsieve.messages.columns import Columns, Fill, Scaling
 from fedsieve.messages.encoding import Encoding, told_missing
-from fedsieve.messages.means import FEDERATION, OWN_COUNTS, AskMeans, check_center, holds, ranges_held
+from fedsieve.messages.means import FEDERATION, OWN_COUNTS, AskMeans, Means, check_center, holds, ranges_held
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
@@ -74,9 +73,11 @@ class FilledTerms(ScaledTerms):
         fill: Fill | None = request.fill
         if fill is None:
             return
-        request.encoding()  # refuses what does not fit
-        if np.any((fill.present < 0) | (fill.present > fill.n_rows)) or not np.isfinite(fill.sums).all():
-            raise ProtocolError("was sent means that no counts of rows and sums of values give.")
+        total = Means(fill.n_rows, request.columns.features, fill.present, fill.sums)
+        ask = AskMeans(request.columns, request.scaling, request.center)
+        known = Known(max_sites=site.n_sites + 1, max_rows=site.max_rows)  # the server's rows count as well
+        if wrong := next(ask.complaints(total, known), ""):
+            raise ProtocolError(f"was sent a total of means that no {site.n_sites} sites have, as if one {wrong}")
         if site.table is not None and not holds(fill, request.columns, request.scaling, self.columns, site.memory):
             raise FalseTotalError("was sent a total of means that does not hold its own.")
 
