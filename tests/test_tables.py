@@ -267,5 +267,5 @@ def test_bad_values_are_counted_in_all_rows_whatever_the_batches(make, size):
     rows.X[[1, 6], 3] = np.nan
     assert Client(make(rows, size)).answer(m.AskRanges(columns())).reason == (
         "1 missing (NaN) value in column 'large' and 1 more column. "
-        "Fill them in, or let the method: missing='mean' or 'indicator' in Sieve, missing='unrelated' in SSFMLFS."
+        "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
     )

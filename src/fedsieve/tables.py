@@ -120,7 +120,7 @@ def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
     values = dense(X)
     _refuse(np.abs(values) > LARGEST, "infinite (inf)", columns, "Replace them; they have no place in a range.")
     if missing == "error":
-        way_out = "Fill them in, or let the method: missing='mean' or 'indicator' in Sieve, missing='unrelated' in SSFMLFS."
+        way_out = "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
         _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
 
 

@@ -61,7 +61,7 @@ def test_a_row_that_one_column_misses_is_read_without_rules_and_not_under_site(n
 
 
 def sums_of_products(columns, policy, missing):
-    """What Sieve asks of a site that misses values, with names; the server adds other rows to the totals as it likes."""
+    """What Sieve asks of a site that misses values, by name; the server adds other rows to the totals as it likes."""
     X = np.column_stack(columns)
     names = tuple(f"x{p}" for p in range(X.shape[1]))
     method = SieveMethod(names, ranges=dict.fromkeys(names, (0.0, 1.0)), missing=missing)
@@ -86,9 +86,9 @@ def _bits(missing):
     return slice(0, 12, 2) if missing == "indicator" else slice(0, 6)  # each with a column of its own behind it
 
 
+BITS[VICTIM, 5] = 1.0
 COPY = BITS[:, 5]
-UNKNOWN = np.flatnonzero(COPY == 0)[:9].tolist() + [VICTIM]  # the victim alone has a 1 among these
-COPY[VICTIM] = 1.0
+UNKNOWN = [*np.flatnonzero(COPY == 0)[:9].tolist(), VICTIM]  # the victim alone has a 1 among these
 SUMS_THAT_TELL = {
     "one value is missing": ("indicator", (gap(CONSTANT, VICTIM),), lambda _: {"x6 is missing": 1}),
     "one value is missing, and a mean stands in": (

@@ -84,8 +84,8 @@ def test_columns_that_only_share_a_shift_of_sites_are_not_alike_within_them():
 
 def test_a_reply_is_the_covariance_about_the_site_s_own_mean_and_tells_no_mean():
     rows = np.random.default_rng(0).normal(size=(50, 3)) + 4
-    columns, scaling = m.Columns(("a", "b", "c"), (), "mean"), m.Scaling(np.full(3, -20.0), np.full(3, 20.0), "declared")
-    ask = m.AskCovariances(columns, scaling, center="sites")
+    scaling = m.Scaling(np.full(3, -20.0), np.full(3, 20.0), "declared")
+    ask = m.AskCovariances(m.Columns(("a", "b", "c"), (), "mean"), scaling, center="sites")
     reply = ask.answer(ArrayTable(("a", "b", "c"), rows))
     assert_array_equal(reply.sums, 0)
     assert_allclose(reply.deviations() / 50 * 40**2, np.cov(rows, rowvar=False, bias=True), rtol=1e-12)

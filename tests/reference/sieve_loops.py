@@ -183,9 +183,7 @@ def near_values(table: Float, gaps: NDArray[np.bool_]) -> Float:
     return found
 
 
-def encoded(
-    rows: Float, ranges: Sequence[Range], nominal: Collection[int], told: Collection[int] = ()
-) -> Float:
+def encoded(rows: Float, ranges: Sequence[Range], nominal: Collection[int], told: Collection[int] = ()) -> Float:
     """Numbers on [0, 1], codes as one 0/1 column each, missing values as NaN; of some, whether they are missing.
 
     >>> encoded(np.array([[2.0, 7.0], [3.0, 6.0]]), [(2.0, 4.0), (6.0, 8.0)], nominal=[1])

@@ -108,7 +108,7 @@ class Encoding:
         encoding = cls(
             tuple(names), np.array(owner, dtype=np.int64), np.array(code), no, np.zeros(n), low, high, nominal, nowhere
         )
-        return encoding if fill is None else encoding._with(columns, fill)  # noqa: SLF001 (its own)
+        return encoding if fill is None else encoding._with(columns, fill)
 
     def _with(self, columns: Columns, fill: Fill) -> "Encoding":
         if not columns.fills or fill.present.shape != self.low.shape or fill.sums.shape != self.mean.shape:
@@ -174,8 +174,8 @@ class Encoding:
 
         Nothing is divided by a range before it is added up, and the own value is taken away in raw units: with ranges
         of its choice, rounding or underflow would let a server sort rows into groups. The value next to the mean loses
-        no digits, wherever the column lies. A number beyond its range counts as the nearest end; a code is 0 or 1. Where
-        a value is missing, all rows have the same.
+        no digits, wherever the column lies. A number beyond its range counts as the nearest end; a code is 0 or 1. All
+        rows that miss a value have the same.
         """
         raw = dense(X)
         spread = self._spread(np.where(self.nominal, raw, np.clip(raw, self.low, self.high)))

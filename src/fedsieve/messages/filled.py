@@ -1,4 +1,4 @@
-"""What requests about encoded columns have in common: what stands in for missing values, and whose mean they are from."""
+"""What requests about encoded columns have in common: what stands in for missing values, and whose mean counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

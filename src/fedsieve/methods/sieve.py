@@ -15,15 +15,15 @@ from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
-from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.columns import ERROR, INDICATOR, MEAN, Fill
+from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.means import FEDERATION, SITES, MeansTerms
 from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Projections, ProjectionsTerms, coarse_weights
 from fedsieve.messages.ranges import AskRanges
-from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.missing import NOTHING, Missing, agreed_fill
+from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import ranges_terms, scaling_agreed_on, scaling_and_missing
 from fedsieve.ordering import default_n_features, places, ranked
 from fedsieve.privacy.noise import check_promise
@@ -60,7 +60,7 @@ class SieveSelection(Selection):
 
     def facts(self) -> dict[str, Any]:
         """With the losses by which the number of features was chosen, what noise promised and cost, what is missing."""
-        others = {} if self.privacy is None else {"privacy": dict(self.privacy)}
+        others: dict[str, Any] = {} if self.privacy is None else {"privacy": dict(self.privacy)}
         others |= {} if self.missing.by_site is None else {"missing_by_site": self.missing.by_site}
         if self.choice is None:
             return others
@@ -187,13 +187,13 @@ class SieveMethod(Method):
         if self.epsilon is not None:
             kind, budget = SQUARES if wide else PAIRS, Budget(self.epsilon, self.delta)
             return (ClippedMomentsTerms(self.columns, budget, kind, self.declared_scaling, self.n_labels),)
-        scaling, center = (self.columns, *scaling_agreed_on(self)), {"center": self.center}
-        means = (MeansTerms(*scaling, **center),) if self.columns.fills else ()
-        projections = ProjectionsTerms(*scaling, **center, sure=wide, max_weights=self.n_labels)
+        scaling, center = (self.columns, *scaling_agreed_on(self)), self.center
+        means = (MeansTerms(*scaling, center),) if self.columns.fills else ()
+        projections = ProjectionsTerms(*scaling, center, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
         widest = max([1, *map(len, self.groups)])
         most = max(self.n_compared, widest)
-        covariances = CovariancesTerms(*scaling, **center, max_columns=most, widest_group=widest)
+        covariances = CovariancesTerms(*scaling, center, max_columns=most, widest_group=widest)
         may_be_wide = wide or self.nominal or self.missing == INDICATOR or (self.secure and self.rows_per_column)
         return (*ranges_terms(self), *means, *((projections,) if may_be_wide else ()), covariances)
 

@@ -216,12 +216,12 @@ def _copies_with_gaps(
     nil but in these rows.
     """
     found, gaps = [], np.isnan(X)
-    for place in np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0)):
+    for place in np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0)).tolist():
         missing = gaps[:, place]
         rest = X[~missing] - X[~missing].mean(axis=0)  # NaN where the other misses values, too
         length = np.sqrt((rest**2).sum(axis=0))
         cosine = np.abs(rest[:, place] @ rest) / np.maximum(length * length[place], np.finfo(np.float64).tiny)
-        for other in np.flatnonzero(cosine > 1 - CLOSE):
+        for other in np.flatnonzero(cosine > 1 - CLOSE).tolist():
             n_odd = usual_value(X[missing, other])[1]
             if other != place and names[other] not in constant and 0 < n_odd < min_cell:
                 found.append((names[place], names[other]))

@@ -176,12 +176,11 @@ class Sieve(FederatedSelector):
 
     def _keep_missing(self, selection: SieveSelection) -> None:
         found, names, n = selection.missing, self._feature_names(), int(self.n_features_in_)
-        self.missing_total_ = np.zeros(n) if found.share is None else found.share
+        share = np.zeros(n) if found.share is None else found.share
+        self.missing_total_ = share if selection.privacy is None else None  # under noise nobody tells
         self.missing_share_ = None
-        if selection.privacy is not None:  # nobody tells how many
-            self.missing_total_ = None
-        elif not selection.unseen:
-            by_site = found.by_site or dict.fromkeys((SERVER, *(selection.n_rows or ())), {})
+        if selection.privacy is None and not selection.unseen:
+            by_site = found.by_site or {site: {} for site in (SERVER, *(selection.n_rows or ()))}
             self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
         if words := found.without_values(names):
             warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)

@@ -80,9 +80,7 @@ def simulate(
     say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
 
 
-def _digits(
-    names: list[str], method: str, parameters: dict[str, str], seed: int
-) -> tuple[str, Labeled, list[Float]]:
+def _digits(names: list[str], method: str, parameters: dict[str, str], seed: int) -> tuple[str, Labeled, list[Float]]:
     digits = load_digits()
     labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = partition.dirichlet(digits.Y[others], len(names), 0.5, seed)
@@ -116,7 +114,7 @@ def _files(
 def _agreement(
     names: list[str], features: list[str], labels: list[str], method: str, parameters: dict[str, str]
 ) -> str:
-    how = {"method": method, "parameters": parameters, "privacy": PRIVACY}
-    text = agreement_text("simulation", ADDRESS, names, features, labels, **how)
+    agreed = ("simulation", ADDRESS, names, features, labels)
+    text = agreement_text(*agreed, method=method, parameters=parameters, privacy=PRIVACY)
     parse_agreement(text)  # refuses what the method does not know, before anything is made
     return text
