@@ -230,7 +230,8 @@ def _next_to_the_mean(spread: Float, gaps: Bool | None, otherwise: Float) -> Flo
     here = np.arange(spread.shape[1])
     if gaps is None:
         nearest = np.abs(spread - spread.mean(axis=0)).argmin(axis=0)
-        return spread[nearest, here]
+        values: Float = spread[nearest, here]
+        return values
     present = np.where(gaps, 0.0, spread)
     mean = present.sum(axis=0) / np.maximum((~gaps).sum(axis=0), 1)
     nearest = np.where(gaps, np.inf, np.abs(present - mean)).argmin(axis=0)

@@ -66,6 +66,8 @@ class FilledTerms(ScaledTerms):
         super().check(request)
         self.check_scaling(request.columns, request.scaling)
         check_center(request.center, self.center)
+        if request.fill is not None:
+            request.encoding()  # refuses means of other columns
 
     def check_site(self, request: Any, site: SiteView) -> None:
         """Also that ranges and means follow from the totals shown."""
