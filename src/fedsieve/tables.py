@@ -113,14 +113,16 @@ def checked_batches(table: Table, columns: Sequence[str], missing: str, width: i
         yield batch
 
 
-def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
+LET_THE_METHOD = "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
+
+
+def check_values(X: Rows, columns: Sequence[str], missing: str, way_out: str = LET_THE_METHOD) -> None:
     """Refuse infinite values always, and missing ones where `missing="error"`; names the column and the count."""
     if not has_bad_values(X, missing):
         return
     values = dense(X)
     _refuse(np.abs(values) > LARGEST, "infinite (inf)", columns, "Replace them; they have no place in a range.")
     if missing == "error":
-        way_out = "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
         _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
 
 
