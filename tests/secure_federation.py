@@ -16,7 +16,7 @@ from fedsieve.transport.secure_answers import SecureAnswers, method_digest, secu
 from fedsieve.transport.site_state import TransientState
 
 FEATURES = ("a", "b", "c")
-COLUMNS = m.Columns(FEATURES, (), "error")
+COLUMNS = m.Columns(FEATURES, (), "mean")
 BINS = m.Bins.of([np.linspace(-2, 2, 5)] * len(FEATURES))
 HISTOGRAMS = m.AskHistograms(COLUMNS, BINS)
 LABELED = Labeled(np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]]), np.eye(3)[:, :2])

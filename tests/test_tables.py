@@ -272,5 +272,5 @@ def test_bad_values_are_counted_in_all_rows_whatever_the_batches(make, size):
     rows.X[[1, 6], 3] = np.nan
     assert Client(make(rows, size)).answer(m.AskRanges(columns())).reason == (
         "1 missing (NaN) value in column 'large' and 1 more column. "
-        "Fill them in; SSFMLFS can do without them: missing='unrelated' (--missing unrelated)."
+        "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
     )

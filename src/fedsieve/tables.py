@@ -102,7 +102,7 @@ class FrameTable(Table):
 
 
 def checked_batches(table: Table, columns: Sequence[str], missing: str, width: int | None = None) -> Iterator[Rows]:
-    """The batches of a table whose values may be used: finite, and present unless `missing="unrelated"`.
+    """The batches of a table whose values may be used: finite, and present where `missing="error"`.
 
     `width` is how many numbers become of a row, where it is more than its columns.
     """
@@ -113,8 +113,11 @@ def checked_batches(table: Table, columns: Sequence[str], missing: str, width: i
         yield batch
 
 
-def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
-    """Refuse infinite and far too large values, and missing ones unless `missing="unrelated"`.
+LET_THE_METHOD = "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
+
+
+def check_values(X: Rows, columns: Sequence[str], missing: str, way_out: str = LET_THE_METHOD) -> None:
+    """Refuse infinite and far too large values, and missing ones where `missing="error"`.
 
     Names the column and the count.
     """
@@ -125,14 +128,13 @@ def check_values(X: Rows, columns: Sequence[str], missing: str) -> None:
     beyond = "Numbers so large overflow; replace them, or give the column in other units."
     _refuse(np.abs(values) > LARGEST, f"too large (beyond ±{LARGEST:g})", columns, beyond)
     if missing == "error":
-        way_out = "Fill them in; SSFMLFS can do without them: missing='unrelated' (--missing unrelated)."
         _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
 
 
 def has_bad_values(X: Rows, missing: str) -> bool:
     """Whether some value is infinite or far too large, or missing where none may be."""
     values = X.data if is_sparse(X) else X
-    largest = np.fmax if missing == "unrelated" else np.maximum  # which passes NaN on
+    largest = np.maximum if missing == "error" else np.fmax  # the former passes NaN on
     return bool(values.size) and not largest.reduce(np.abs(values), axis=None, initial=0.0) <= LARGEST
 
 

@@ -212,7 +212,7 @@ def words(n_rows, lone=None):
 
 def gram_of_new_rows(before, after):
     """What subtraction leaves, in raw units, with a column of ones before the others."""
-    request = AskCovariances(Columns(FEATURES, (), "error"), Scaling(LOW, HIGH, DECLARED))
+    request = AskCovariances(Columns(FEATURES, (), "mean"), Scaling(LOW, HIGH, DECLARED))
     return Gram(FEATURES, gram_of(request, after).products - gram_of(request, before).products)
 
 
@@ -287,7 +287,7 @@ def test_what_a_power_cut_leaves_of_other_rows_does_not_decide_what_is_held_back
     site.ask = answer
     left.rename(site.folder.prepared)
     rows = with_a_lone_row()
-    gram = gram_of(AskCovariances(Columns(FEATURES, (), "error"), Scaling(LOW, HIGH, DECLARED)), site.join(rows))
+    gram = gram_of(AskCovariances(Columns(FEATURES, (), "mean"), Scaling(LOW, HIGH, DECLARED)), site.join(rows))
     assert share_of_rows(lone_rows(gram, np.zeros((1, len(FEATURES)))), rows.to_numpy()[[17]]) == share
     assert not site.folder.prepared.exists()
 

@@ -19,7 +19,7 @@ from fedsieve.messages.secure_sum import AskKeys, Keys
 from fedsieve.privacy import SITE
 from fedsieve.privacy.secure_sum.cohort import n_sums
 
-COLUMNS = Columns(FEATURES, (), "error")
+COLUMNS = Columns(FEATURES, (), "mean")
 MOMENTS = AskCovariances(COLUMNS, Scaling(np.zeros(len(FEATURES)), np.ones(len(FEATURES)), DECLARED))
 
 

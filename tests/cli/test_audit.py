@@ -140,6 +140,8 @@ def test_rows_that_cannot_be_audited_are_named_without_a_cell(fedsieve, own_tabl
     assert result.code == 2
     assert "own.csv: " in result.message
     assert "'dose'" in result.message
+    assert "Fill them in, or leave these rows out" in result.message  # the command has no other way out
+    assert "missing=" not in result.message
     assert SECRET not in result.err
     frame.dropna().head(10).to_csv(own_table, index=False)
     assert "has 10 rows; an audit needs at least 20" in fedsieve("audit", "--table", own_table).message

@@ -5,6 +5,7 @@ The examples are what the methods say when they run, so that a message that no m
 
 import ast
 import dataclasses
+from dataclasses import replace
 from functools import cache, reduce
 from itertools import permutations, product
 from operator import add
@@ -22,6 +23,7 @@ from fedsieve.protocol import Method
 from fedsieve.transport.codec import decode, encode, encoded_size
 from protocol.federation import WIRES, drive, example, labeled, sites
 from protocol.supervised import PLANS, supervised_example
+from strategies import with_gaps
 
 OURS = [kind for kind in m.REQUESTS.values() if kind.__module__.startswith("fedsieve.")]
 REQUESTS = [kind for kind in OURS if not kind.machinery]  # what methods ask; the protocol's own steps are elsewhere
@@ -36,11 +38,13 @@ RANGES = ("federated", "robust")
 def runs() -> list[tuple[Method, list[tuple[m.Request, dict[str, m.Reply]]]]]:
     """Every method in every wire form, with exact and robust ranges: each request with the replies by client."""
     case, supervised = example(), supervised_example()
+    gaps = replace(case, clients={name: with_gaps(rows, seed=1) for name, rows in case.clients.items()})
     narrow = {"screen": 2, "n_features_to_select": 1, "n_trees": 3, "n_bootstraps": 1}
     graphs, with_labels = product(WIRES, RANGES), product(PLANS, RANGES)
     made = [
         *((SSFMLFSMethod(case.features, wire=wire, ranges=how), labeled(case), sites(case)) for wire, how in graphs),
         *((SieveMethod(case.features, ranges=how, **narrow), labeled(case), sites(case)) for how in RANGES),
+        (SieveMethod(case.features, missing="indicator", **narrow), labeled(gaps), sites(gaps)),
         (SieveMethod(case.features, epsilon=1.0, **narrow), labeled(case), sites(case)),
         *((supervised.plan(name, ranges=how), supervised.rows, supervised.sites) for name, how in with_labels),
     ]

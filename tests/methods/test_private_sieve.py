@@ -108,7 +108,7 @@ def test_rules_never_let_an_exact_answer_of_a_private_method_out():
 
     _, sites = federation()
     site = endpoint(sites["site-0"], Careless(NAMES, epsilon=1.0))
-    said = decode(site.answer(encode(m.AskRanges(m.Columns(NAMES, (), "error"))))).reason
+    said = decode(site.answer(encode(m.AskRanges(m.Columns(NAMES, (), "mean"))))).reason
     assert said == "never answers AskRanges under an agreement with noise (epsilon)."
 
 

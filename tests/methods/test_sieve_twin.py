@@ -1,6 +1,6 @@
 """Sieve over messages is Sieve to the letter: a federation's selection against loops over its pooled rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from fedsieve.methods import SieveMethod
 from fedsieve.transport import in_process
 from protocol.federation import labeled, sites
 from reference import sieve_loops as loops
-from strategies import Federation, columns
+from strategies import Federation, columns, with_gaps
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,8 @@ def assert_like_the_twin(case: Case, **parameters) -> None:
 
 def assume_labels_hang_together_with_columns(case: Case) -> None:
     """Labels that do not vary are refused, and shares of nothing but rounding errors are not compared."""
-    X, T = loops.centered_columns(case.rows.X), loops.targets(case.rows.Y)
+    rows = case.rows.X
+    X, T = loops.centered_columns(loops.filled(rows, rows)), loops.targets(case.rows.Y)
     assume(np.abs(X.T @ T).max(initial=0.0) > 1e-9)
 
 
@@ -136,6 +137,29 @@ def test_groups(case, data):
     assume_labels_hang_together_with_columns(case)
     k = data.draw(st.integers(1, case.n_units))
     assert_like_the_twin(case, n_features_to_select=k, n_trees=6)
+
+
+@st.composite
+def gapped(draw: st.DrawFn) -> Case:
+    """Values missing at random, in one column at a whole site, and in another everywhere, or not."""
+    case, seed = draw(cases(max_codes=2, n_groups=1)), draw(st.integers(0, 2**32 - 2))
+    clients = {name: with_gaps(rows, seed + i) for i, (name, rows) in enumerate(case.rows.clients.items())}
+    X, rng = with_gaps(case.rows.X, seed), np.random.default_rng(seed)
+    one, other = rng.permutation(X.shape[1])[:2]
+    clients["c0"][:, one] = np.nan
+    if draw(st.booleans()):
+        for rows in (X, *clients.values()):
+            rows[:, other] = np.nan
+    return replace(case, rows=Federation(clients, X, case.rows.Y))
+
+
+@pytest.mark.parametrize("center", ["federation", "sites"])
+@pytest.mark.parametrize("missing", ["mean", "indicator"])
+@settings(max_examples=10)
+@given(case=gapped())
+def test_missing_values_and_columns_compared_within_sites(missing, center, case):
+    assume_labels_hang_together_with_columns(case)
+    assert_like_the_twin(case, n_trees=5, missing=missing, center=center)
 
 
 @given(cases(labeled_rows=(5, 6), max_numbers=8, max_codes=3), st.floats(0.01, 10))

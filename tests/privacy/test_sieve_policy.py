@@ -22,7 +22,8 @@ from policies import LENIENT
 from sieve_cases import partitions, sieve_cases, sieve_example, thirds
 
 FEATURES = ("f0", "f1", "f2", "f3")
-NARROW, WIDE = (m.AskRanges, m.AskCovariances), (m.AskRanges, m.AskProjections, m.AskCovariances)
+NARROW = (m.AskRanges, m.AskMeans, m.AskCovariances)
+WIDE = (m.AskRanges, m.AskMeans, m.AskProjections, m.AskCovariances)
 PLANS = {
     "numbers": (SieveMethod(FEATURES), NARROW),
     "as many numbers as are compared": (SieveMethod(FEATURES, n_features_to_select=1, screen=4), NARROW),
@@ -39,7 +40,7 @@ def rules(plan, policy=LENIENT):
     return SiteRules(plan, policy)
 
 
-def requests(plan, features=None, nominal=None, missing="error"):
+def requests(plan, features=None, nominal=None, missing="mean"):
     """One request of every kind, of the plan's columns unless others are given; codes are 0 and 1."""
     features = plan.features if features is None else features
     nominal = tuple(name for name in features if name in plan.nominal) if nominal is None else nominal
@@ -47,6 +48,7 @@ def requests(plan, features=None, nominal=None, missing="error"):
     scaling = m.Scaling(np.zeros(d), np.ones(d))
     own = [
         m.AskRanges(columns),
+        m.AskMeans(columns, scaling),
         m.AskCovariances(columns, scaling),
         m.AskProjections(columns, scaling, np.ones((d + len(nominal), 2))),
     ]
@@ -154,6 +156,8 @@ def test_a_site_of_too_few_rows_answers_nothing(plan, agreed):
     for policy, least in ((least_10, 10), (SITE, 50)):
         for reply in answered(plan, asked, 9, policy):
             assert (type(reply), reply.reason) == (m.Refusal, FEW.format(least))
+    asked = [request for request in asked if request.columns.features == FEATURES or type(request) is not m.AskMeans]
+    agreed = [type(request) for request in asked]  # means are of all columns, or of none
     for n_rows, policy in ((10, least_10), (9, LIBRARY)):
         replies = answered(plan, asked, n_rows, policy)
         assert [(type(reply), reply.n_rows) for reply in replies] == [(kind.reply, n_rows) for kind in agreed]
@@ -197,7 +201,9 @@ def left(case, **parameters):
 def test_what_is_said_to_leave_a_site_is_what_leaves_it():
     case = sieve_example()
     sent, told = left(case, screen=2, n_features_to_select=1)
-    assert sent == list(told) == ["Ranges", "Projections", "Covariances"]
+    assert sent == ["Ranges", "Projections", "Covariances"]
+    assert list(told) == ["Ranges", "Means", "Projections", "Covariances"]
+    assert told["Means"].startswith("if values are missing: how many values each of 6 columns has, and their mean")
     assert told["Projections"].startswith("means and spreads of 6 columns, with one column for each code of a nominal")
     assert "the labels that the server's model predicts" in told["Projections"]
     assert "means of up to 2 columns, with one column for each code" in told["Covariances"]
@@ -207,14 +213,14 @@ def test_where_codes_may_make_a_table_wide_a_site_is_told_of_that_too():
     case = sieve_example()
     sent, told = left(case)
     assert sent == ["Ranges", "Covariances"]
-    assert list(told) == ["Ranges", "Projections", "Covariances"]
+    assert list(told) == ["Ranges", "Means", "Projections", "Covariances"]
     assert told["Projections"].startswith("if codes make the table wide: means and spreads")
 
 
-def test_of_numbers_that_can_be_compared_two_messages_leave_a_site():
+def test_of_numbers_that_can_be_compared_and_may_not_be_missing_two_messages_leave_a_site():
     case = sieve_example().with_columns(np.array([0, 1, 2, 4]))
     case = type(case)(case.X, case.Y, case.others)
-    sent, told = left(case)
+    sent, told = left(case, missing="error")
     assert sent == list(told) == ["Ranges", "Covariances"]
     assert told["Ranges"] == (
         "the smallest and the largest value of 4 columns, exactly: two values of each, those of extreme rows"

@@ -326,5 +326,5 @@ def test_a_run_s_name_under_another_method_is_refused():
     reason = decode(other.answer(encode(honest(SIEVE)[1]))).reason
     assert reason == (
         "was asked AskMoments in this run before, under another agreement: the present method asks 'AskHistograms', "
-        "'AskCovariances'. Start a new run."
+        "'AskMeans', 'AskCovariances'. Start a new run."
     )

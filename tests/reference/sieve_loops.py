@@ -67,22 +67,32 @@ def select(
     ridge: float = 0.3,
     n_trees: int = 200,
     seed: int = 0,
+    missing: str = "mean",
+    center: str = "federation",
 ) -> Selection:
     """Rank the features of unlabeled clients and a labeled server, `X` (n, d) and `Y` (n, L)."""
     server = np.asarray(X, dtype=np.float64)
     labels = np.asarray(Y, dtype=np.float64)
     n_features = server.shape[1]
-    everyone = np.vstack([*(np.asarray(rows, dtype=np.float64) for rows in clients.values()), server])
+    sites = [*(np.asarray(rows, dtype=np.float64) for rows in clients.values()), server]
+    everyone = np.vstack(sites)
 
     # encoding, by the ranges of all rows
-    ranges = [(float(min(everyone[:, p])), float(max(everyone[:, p]))) for p in range(n_features)]
-    columns_of_feature = feature_columns(ranges, nominal)
+    ranges = [present_range(everyone[:, p]) for p in range(n_features)]
+    told = [p for p in range(n_features) if missing == "indicator" and any(math.isnan(v) for v in everyone[:, p])]
+    columns_of_feature = feature_columns(ranges, nominal, told)
     features_of_unit = numbered_units(n_features, groups)
     units = [[c for p in features for c in columns_of_feature[p]] for features in features_of_unit]
-    pooled, own = encoded(everyone, ranges, nominal), encoded(server, ranges, nominal)
+    gapped = [encoded(rows, ranges, nominal, told) for rows in sites]
+    whole = np.vstack(gapped)
+    parts = [filled(part, part if center == "sites" else whole) for part in gapped]
+    own = near_values(parts[-1], np.isnan(gapped[-1]))
 
     # the order
-    C = covariance(pooled)
+    if center == "sites":
+        C = sum(len(part) * covariance(part) for part in parts) / len(everyone)
+    else:
+        C = covariance(np.vstack(parts))
     G = likeness(C, units)
     views = three_views(C, G, units, own, labels, ridge, n_trees, seed)
 
@@ -123,22 +133,58 @@ def select(
 # Columns and units
 
 
-def feature_columns(ranges: Sequence[Range], nominal: Collection[int]) -> list[list[int]]:
+def feature_columns(ranges: Sequence[Range], nominal: Collection[int], told: Collection[int] = ()) -> list[list[int]]:
     """The encoded columns of each feature: one, or one per code between the smallest and the largest.
+
+    Of some features one more, which tells where values are missing.
 
     >>> feature_columns([(0.0, 2.5), (3.0, 5.0), (0.0, 1.0)], nominal=[1])
     [[0], [1, 2, 3], [4]]
     """
     columns, n_columns = [], 0
     for p, (low, high) in enumerate(ranges):
-        width = int(high) - int(low) + 1 if p in nominal else 1
+        width = (int(high) - int(low) + 1 if p in nominal else 1) + (p in told)
         columns.append(list(range(n_columns, n_columns + width)))
         n_columns += width
     return columns
 
 
-def encoded(rows: Float, ranges: Sequence[Range], nominal: Collection[int]) -> Float:
-    """Numbers on [0, 1], codes as one 0/1 column each.
+def present_range(column: Float) -> Range:
+    """The smallest and the largest value; 0 where all are missing."""
+    present = [float(v) for v in column if not math.isnan(v)]
+    return (min(present), max(present)) if present else (0.0, 0.0)
+
+
+def filled(part: Float, rows: Float) -> Float:
+    """A part of the encoded rows with the mean of all `rows` where a value is missing; 0 where all are.
+
+    >>> filled(np.array([[np.nan, 1.0]]), np.array([[0.25, 0.0], [0.75, 1.0], [np.nan, np.nan]]))
+    array([[0.5, 1. ]])
+    """
+    table = part.copy()
+    for c in range(part.shape[1]):
+        present = [float(v) for v in rows[:, c] if not math.isnan(v)]
+        mean = 0.0 if not present else present[0] if min(present) == max(present) else math.fsum(present) / len(present)
+        for i in range(len(part)):
+            if math.isnan(part[i, c]):
+                table[i, c] = mean
+    return table
+
+
+def near_values(table: Float, gaps: NDArray[np.bool_]) -> Float:
+    """Means within 1e-9 of a value of the column are that value; `gaps` says where means are."""
+    found = table.copy()
+    for c in range(gaps.shape[1]):
+        present = [float(v) for v, gap in zip(table[:, c], gaps[:, c], strict=True) if not gap]
+        for i in range(len(table)):
+            near = [v for v in present if abs(v - table[i, c]) <= 1e-9]
+            if gaps[i, c] and near:
+                found[i, c] = min(near, key=lambda v, mean=table[i, c]: abs(v - mean))
+    return found
+
+
+def encoded(rows: Float, ranges: Sequence[Range], nominal: Collection[int], told: Collection[int] = ()) -> Float:
+    """Numbers on [0, 1], codes as one 0/1 column each, missing values as NaN; of some, whether they are missing.
 
     >>> encoded(np.array([[2.0, 7.0], [3.0, 6.0]]), [(2.0, 4.0), (6.0, 8.0)], nominal=[1])
     array([[0. , 0. , 1. , 0. ],
@@ -148,10 +194,14 @@ def encoded(rows: Float, ranges: Sequence[Range], nominal: Collection[int]) -> F
     for row in rows:
         line: list[float] = []
         for p, (low, high) in enumerate(ranges):
-            if p in nominal:
+            if math.isnan(row[p]):
+                line.extend([math.nan] * len(range(int(low), int(high) + 1)) if p in nominal else [math.nan])
+            elif p in nominal:
                 line.extend(1.0 if int(row[p]) == code else 0.0 for code in range(int(low), int(high) + 1))
             else:
                 line.append(0.0 if low == high else (float(row[p]) - low) / (high - low))
+            if p in told:
+                line.append(1.0 if math.isnan(row[p]) else 0.0)
         table.append(line)
     return np.array(table)
 

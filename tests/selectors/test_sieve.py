@@ -173,4 +173,7 @@ def test_bad_tables_are_named(planted):
     broken = X[:150].copy()
     broken[4, 5] = np.nan
     with pytest.raises(DataError, match=r"missing \(NaN\) value in column 'x5'"):
+        Sieve(missing="error").fit(broken, Y[:150])
+    broken[4, 5] = np.inf
+    with pytest.raises(DataError, match=r"infinite \(inf\) value in column 'x5'"):
         Sieve().fit(broken, Y[:150])

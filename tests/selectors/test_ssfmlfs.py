@@ -142,7 +142,7 @@ REFUSED = [
     (lambda X, Y, _: (X, Y, []), "at least 2 clients; got 0"),
     (
         lambda X, Y, east: (X, Y, {"a": east, "b": east.assign(age=np.nan)}),
-        r"client 'b': 9 missing \(NaN\) values in column 'age'\. Fill them in; .* missing='unrelated'",
+        r"client 'b': 9 missing \(NaN\) values in column 'age'\. Fill them in, .* missing='unrelated'",
     ),
     (
         lambda X, Y, east: (X.assign(age=np.inf), Y, [east, east]),

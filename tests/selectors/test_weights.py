@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from fedsieve import Sieve
 from fedsieve.catalog import registry
@@ -41,6 +42,26 @@ def test_whole_weights_are_repeated_rows(parameters, federated):
     assert_same(weighted, repeated)
     plain = Sieve(**parameters, **QUICK).fit(X, Y, clients=clients)
     assert not np.allclose(plain.scores_, weighted.scores_, atol=1e-6), "weights that change nothing prove nothing"
+
+
+@pytest.mark.parametrize("center", ["federation", "sites"])
+@pytest.mark.parametrize("missing", ["mean", "indicator"])
+@pytest.mark.parametrize("parameters", [{}, {"screen": 3, "n_features_to_select": 1}], ids=str)
+def test_also_in_the_means_that_stand_in_for_missing_values(parameters, missing, center):
+    X, Y, weights, clients = case(3)
+    rng = np.random.default_rng(4)
+    X, *clients = (np.where(rng.random(Z.shape) < 0.2, np.nan, Z) for Z in (X, *clients))
+    sieve = Sieve(missing=missing, center=center, **parameters, **QUICK)
+    weighted = clone(sieve).fit(X, Y, clients=clients, sample_weight=weights)
+    repeated = clone(sieve).fit(*(np.repeat(part, weights, axis=0) for part in (X, Y)), clients=clients)
+    assert_same(weighted, repeated)
+
+
+def test_with_other_weights_each_row_counts_once_in_these_means():
+    X, Y, weights, clients = case(3)
+    X[:4, 0] = np.nan
+    weighted = Sieve(**QUICK).fit(X, Y, clients=clients, sample_weight=weights + 0.5)
+    assert np.isfinite(weighted.scores_).all()
 
 
 @settings(max_examples=25)

@@ -100,7 +100,7 @@ def _of_table(file: Path, labels: str, n_sites: int, seed: int) -> Parties:
 def _check_no_gaps(X: Float, features: Any, owner: str) -> None:
     """Attacks read values; rows that miss some are none of their business yet."""
     try:
-        check_values(X, tuple(features), "error")
+        check_values(X, tuple(features), "error", "Fill them in, or leave these rows out: attacks read whole rows.")
     except DataError as error:
         raise DataError(f"{owner}: {error}") from None
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fedsieve.errors import listed
 from fedsieve.text import counted, visible
 
 
@@ -81,6 +82,28 @@ def cost_line(record: dict[str, Any]) -> str:
     received = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] == "server")
     rounds = max(message["round"] for message in record["transcript"])
     return f"{counted(rounds, 'round')}; all clients together sent {size(sent)} and received {size(received)}."
+
+
+def missing_line(record: dict[str, Any]) -> str:
+    """How many values are missing, and of which feature most; empty where none are, or nobody told.
+
+    >>> missing_line({"missing": {"age": 0.0, "dose": 0.25}})
+    "12.5 % of all values are missing; most of 'dose': 25.0 %."
+    """
+    shares = record.get("missing") or {}
+    if not shares:
+        return ""
+    most, mean = max(shares, key=lambda name: float(shares[name])), sum(shares.values()) / len(shares)
+    return f"{100 * mean:.1f} % of all values are missing; most of {most!r}: {100 * shares[most]:.1f} %."
+
+
+def say_what_is_missing(record: dict[str, Any]) -> None:
+    """The same, and which features have no value anywhere."""
+    if line := missing_line(record):
+        say(line)
+        nowhere = [name for name, share in record["missing"].items() if share == 1]
+        if nowhere:
+            warn(f"nobody has a value of {listed(nowhere)}: treated as constant.")
 
 
 def add_other_ranks(record: dict[str, Any], other: dict[str, Any]) -> None:

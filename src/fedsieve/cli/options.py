@@ -8,7 +8,7 @@ from typing import Any
 from fedsieve.checks import check_choice, repeated
 from fedsieve.datasets.tables import SUFFIXES, numeric_columns, read_table
 from fedsieve.errors import DataError, ParameterError, listed
-from fedsieve.messages.columns import FEDERATED, LOCAL, ROBUST
+from fedsieve.messages.columns import ERROR, FEDERATED, LOCAL, ROBUST
 from fedsieve.methods import METHODS, SieveMethod, SSFMLFSMethod
 from fedsieve.methods.sieve import AUTO
 
@@ -37,6 +37,15 @@ def own_parameters(method: str, given: dict[str, Any]) -> dict[str, Any]:
     """Those of the given parameters that the method has."""
     known = {field.name for field in fields(METHODS[method])}
     return {name: value for name, value in given.items() if name in known}
+
+
+def missing_in(method: str, choice: str | None) -> dict[str, str]:
+    """What a method that runs beside another does about missing values: its own way, or none may be, as asked.
+
+    >>> missing_in("SSFMLFS", "mean"), missing_in("Sieve", "unrelated"), missing_in("Sieve", "error")
+    ({'missing': 'unrelated'}, {'missing': 'mean'}, {'missing': 'error'})
+    """
+    return {"missing": ERROR if choice == ERROR else METHODS[method].choices["missing"][1]}
 
 
 def _either(values: tuple[str, ...]) -> str:

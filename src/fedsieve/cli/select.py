@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
+from fedsieve.cli.console import (
+    add_other_ranks,
+    agreement_line,
+    cost_line,
+    out,
+    ranking_table,
+    say,
+    say_what_is_missing,
+    warn,
+)
 from fedsieve.cli.options import (
     K_HELP,
     NOMINAL_HELP,
@@ -15,6 +24,7 @@ from fedsieve.cli.options import (
     choices_help,
     declared_ranges,
     how_many,
+    missing_in,
     names_among,
     own_parameters,
 )
@@ -51,7 +61,8 @@ def select(
         str, typer.Option(help="robust, federated, a CSV file: feature,low,high, or (SSFMLFS) local.")
     ] = "federated",
     spread: Annotated[str, typer.Option(help=choices_help("spread", supervised=False))] = "pooled",
-    missing: Annotated[str, typer.Option(help=choices_help("missing", supervised=False))] = "error",
+    missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
+    center: Annotated[str | None, typer.Option(help=choices_help("center", supervised=False))] = None,
     constant: Annotated[str, typer.Option(help=choices_help("constant", supervised=False))] = "last",
     lam: Annotated[float, typer.Option(help="SSFMLFS: radius = deviation / lam; 0.4 to 2.")] = 1.2,
     neighbors: Annotated[int, typer.Option(help="SSFMLFS: rows with unlike labels per labeled row.")] = 3,
@@ -81,7 +92,8 @@ def select(
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     given: dict[str, Any] = {
-        "missing": missing,
+        **({} if missing is None else {"missing": missing}),
+        **({} if center is None else {"center": center}),
         "nominal": names_among(nominal or (), data.features),
         "on_bad_client": on_bad_client,
         "groups": tuple(names_among([names], data.features) for names in group or ()),
@@ -102,7 +114,8 @@ def select(
 
     def chosen(name: str, n_features: float | str | None) -> Method:
         of_method: Callable[..., Method] = METHODS[name]
-        return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, given))
+        how = given if name == asked else {**given, **missing_in(name, missing)}
+        return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, how))
 
     main = chosen(asked, how_many(k))
     prepare_kernels()
@@ -149,5 +162,6 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
         say(agreement_line(record, beside))
     if "privacy" in record:
         say(record["privacy"]["words"])
+    say_what_is_missing(record)
     say(cost_line(record))
     say(f"Selected {counted(len(record['selected']), 'feature')} by {record['method']}; the result is in {output}.")

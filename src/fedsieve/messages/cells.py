@@ -105,7 +105,7 @@ class AskCells(Request):
         yield from shape_rule("missing", reply.missing, shape)
         if reply.others.dtype != np.int64 or np.any((reply.others < 0) | (reply.others >= max(reply.n_rows, 1))):
             yield "sent numbers of rows out of the ordinary that are no counts of fewer than all its rows."
-        most = reply.n_rows if self.columns.missing == "unrelated" else 0
+        most = reply.n_rows if self.columns.may_miss else 0
         if reply.missing.dtype != np.int64 or np.any(
             (reply.missing < 0) | (reply.missing + reply.others > reply.n_rows)
         ):

@@ -102,15 +102,17 @@ class AskClippedMoments(Request):
     second: str
 
     def answer(self, table: Table) -> ClippedMoments:
-        """Batch by batch, in whole numbers."""
+        """Batch by batch, in whole numbers; where a value is missing, the center stands in."""
         encoding = self._checked()
+        encoding = encoding.filled(self.center - encoding.midpoint)
         n, n_labels = len(encoding.names), self.weights.shape[1]
         sums, products = np.zeros(n, np.int64), np.zeros((n, n_labels), np.int64)
         second = np.zeros((n, n) if self.second == PAIRS else n, np.int64)
         n_batch = max(1, BATCH_VALUES // max(n, 16))  # a million rows at most: sums of products stay exact
         for batch in table.batches(self.columns.features, min(n_batch, table.batch_rows or n_batch)):
-            if has_bad_values(batch, "error"):  # no count: that would be exact
-                raise DataError("has missing or infinite values. Fill them in; noisy sums know no others.")
+            if has_bad_values(batch, self.columns.missing):  # no count: that would be exact
+                what = "infinite" if self.columns.may_miss else "missing or infinite"
+                raise DataError(f"has {what} values. Replace them; noisy sums know no others.")
             rows, labels = self.whole_rows(encoding.any_table(batch))
             exact = rows.astype(np.float64)  # a float adds whole numbers below 2**53 exactly, in any order
             sums += rows.sum(axis=0)

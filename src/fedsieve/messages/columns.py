@@ -12,6 +12,8 @@ from fedsieve.measures.binning import MAX_EDGES, robust_range
 from fedsieve.tables import LARGEST, Table, dense
 
 PARTS: dict[str, type] = {}
+ERROR, MEAN, INDICATOR = "error", "mean", "indicator"
+"""What becomes of missing values: none may be; a mean stands in; and a 0/1 column tells where, too."""
 
 
 def declare(kind: type, registry: dict[str, Any]) -> None:
@@ -35,6 +37,16 @@ class Columns(Part):
     features: tuple[str, ...]
     nominal: tuple[str, ...]
     missing: str
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether values may be missing."""
+        return self.missing != ERROR
+
+    @property
+    def fills(self) -> bool:
+        """Whether means stand in for missing values."""
+        return self.missing in (MEAN, INDICATOR)
 
     @property
     def nominal_mask(self) -> Bool:
@@ -133,6 +145,33 @@ class Scaling(Part):
     def told(self) -> "Scaling":
         """The same for whoever was shown before where it comes from."""
         return Scaling(self.low, self.high, self.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Fill(Part):
+    """What stands in for missing values: the means of the present ones of all sites, as the totals they follow from."""
+
+    n_rows: int
+    present: Int  # how many values, per feature
+    sums: Float  # of them, per encoded column and from the middle of its range
+
+    @property
+    def misses(self) -> Bool:
+        """Which features miss a value somewhere."""
+        return self.present < self.n_rows
+
+    @property
+    def share(self) -> Float:
+        """Of all rows, those that miss a value, per feature."""
+        return 1 - self.present / max(self.n_rows, 1)
+
+    def means(self, owner: Int) -> Float:
+        """Per encoded column, of which `owner` names the feature; the middle of the range where nobody has a value."""
+        return self.sums / np.maximum(self.present[owner], 1)
+
+    def only(self, chosen: Int, owner: Int) -> "Fill":
+        """That of some features."""
+        return Fill(self.n_rows, self.present[chosen], self.sums[np.isin(owner, chosen)])
 
 
 def scaled(X: Rows, low: Float, high: Float, nominal: Bool) -> tuple[Float, int]:

@@ -22,14 +22,21 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import (
     LOCAL,
     Columns,
+    Fill,
     Scaling,
     check_labels_present,
-    check_ranges_hold,
     same_names,
     square,
 )
-from fedsieve.messages.encoded_rules import encoded_mean_rule, encoded_ranges_rule, encoded_spread_rule
+from fedsieve.messages.encoded_rules import (
+    encoded_mean_rule,
+    encoded_ranges_rule,
+    encoded_spread_rule,
+    within_rule,
+)
 from fedsieve.messages.encoding import Encoding
+from fedsieve.messages.filled import FilledRequest, FilledTerms
+from fedsieve.messages.means import FEDERATION, SITES
 from fedsieve.messages.ranges import AskRanges, ranges_of
 from fedsieve.messages.reply_rules import (
     SLACK,
@@ -38,7 +45,7 @@ from fedsieve.messages.reply_rules import (
     rows_rule,
     shape_rule,
 )
-from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, told_columns
+from fedsieve.messages.scaled import told_columns
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches, dense
 
@@ -50,6 +57,8 @@ ROUNDING = 4 * np.finfo(np.float64).eps  # of a sum of squares, per row: what is
 @dataclass(frozen=True, eq=False)
 class Covariances(Reply):
     """Sums of encoded columns and labels, and sums of the products of each two, upper triangle in row-major order.
+
+    Where columns are compared within sites, they are taken from the site's own mean, and their sums are 0.
 
     Reveals averages, spreads and correlations of a site; of two rows, both rows up to their order.
     """
@@ -76,6 +85,11 @@ class Covariances(Reply):
         products[constant], products[:, constant] = 0.0, 0.0
         return products
 
+    def within(self) -> "Covariances":
+        """The same from the mean of these rows alone: what is added up then compares nothing between sites."""
+        upper = self.deviations()[np.triu_indices(len(self.sums))]
+        return Covariances(self.n_rows, self.features, self.labels, np.zeros(len(self.sums)), upper)
+
     def deviation_by_column(self) -> Float:
         """Of features and labels."""
         deviation: Float = np.sqrt(np.diagonal(self.deviations()) / self.n_rows)
@@ -89,7 +103,7 @@ class Covariances(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskCovariances(ScaledRequest):
+class AskCovariances(FilledRequest):
     """Server: sums and sums of products of the encoded columns. Reveals the federation's ranges to every client.
 
     Without ranges each site scales by its own: its reply is then good for correlations within the site, and for no sum.
@@ -102,6 +116,8 @@ class AskCovariances(ScaledRequest):
     columns: Columns
     scaling: Scaling
     labels: tuple[str, ...] = ()
+    fill: Fill | None = None
+    center: str = FEDERATION
 
     def answer(self, table: Table) -> Covariances:
         """Batch by batch."""
@@ -109,14 +125,15 @@ class AskCovariances(ScaledRequest):
         if self.own_ranges:
             encoding = Encoding.of(self.columns, ranges_of(table, self.columns).scaling)
         else:
-            encoding = site_encoding(table, self.columns, self.scaling)
+            encoding = self.site_encoding(table)
         n_features, n = len(self.columns.features), len(encoding.names) + len(self.labels)
         sums, products = np.zeros(n), np.zeros((n, n))
         for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing, n):
             rows = encoding.centered(batch[:, :n_features]).with_labels(dense(batch[:, n_features:]))
             sums += rows.sums()
             products += rows.products()
-        return Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
+        reply = Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
+        return reply.within() if self.center == SITES else reply
 
     def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""
@@ -130,7 +147,8 @@ class AskCovariances(ScaledRequest):
         yield from finite_rule("sums", reply.sums)
         yield from finite_rule("upper", reply.upper)
         mean = reply.sums / reply.n_rows
-        yield from encoded_mean_rule(encoding, reply.n_rows, mean[:n_encoded])
+        if self.center == FEDERATION:
+            yield from encoded_mean_rule(encoding, reply.n_rows, mean[:n_encoded])
         yield from _label_rule(mean[n_encoded:] * reply.n_rows, reply.n_rows)
         if np.any(np.abs(reply.upper) > 2 * reply.n_rows):  # before sums of them could overflow
             yield "sent covariances above the product of the deviations."
@@ -138,7 +156,10 @@ class AskCovariances(ScaledRequest):
         spread = np.diagonal(deviations).copy()
         if np.any(spread < -SLACK * reply.n_rows):
             yield "sent negative spreads."
-        yield from encoded_spread_rule(encoding, reply.n_rows, mean[:n_encoded], spread[:n_encoded])
+        if self.center == FEDERATION:
+            yield from encoded_spread_rule(encoding, reply.n_rows, mean[:n_encoded], spread[:n_encoded])
+        else:
+            yield from within_rule(reply.n_rows, reply.sums, spread)
         room_here = SLACK * reply.n_rows
         if self.own_ranges and np.any((spread[:n_encoded] > room_here) & (spread[:n_encoded] < 0.5 - room_here)):
             yield "sent moments that contradict its ranges."  # whose both ends its values reach
@@ -159,7 +180,7 @@ class AskCovariances(ScaledRequest):
 
     def contradictions(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Needs the client's `Ranges`, if it named any: the columns must fit its extremes."""
-        if AskRanges in known.earlier and not self.own_ranges:
+        if AskRanges in known.earlier and not self.own_ranges and self.center == FEDERATION:
             encoding = self.encoding()
             n_encoded, ranges = len(encoding.names), known.earlier[AskRanges][1]
             mean, spread = reply.sums[:n_encoded] / reply.n_rows, np.diagonal(reply.raw_deviations()[0])[:n_encoded]
@@ -189,13 +210,13 @@ class AskCovariances(ScaledRequest):
     def encoding(self) -> Encoding:
         """How a reply's columns are encoded; a site's own ranges are [0, 1] to whoever does not know them."""
         if not self.own_ranges:
-            return Encoding.of(self.columns, self.scaling)
+            return super().encoding()
         n = len(self.columns.features)
         return Encoding.of(self.columns, Scaling(np.zeros(n), np.ones(n)))
 
 
 @dataclass(frozen=True, eq=False)
-class CovariancesTerms(ScaledTerms):
+class CovariancesTerms(FilledTerms):
     """At most so many columns are compared; with labels it is all columns, in the agreed order.
 
     They are scaled by the federation's ranges, or by each site's own where the replies are never added up.
@@ -215,7 +236,7 @@ class CovariancesTerms(ScaledTerms):
         return max(self.max_columns - max(self.widest_group, n_codes + 1) + 1, 0)
 
     def check(self, request: AskCovariances) -> None:
-        """Also how many columns there are, the labels, and whose ranges scale the columns."""
+        """Also how many columns there are, and the labels."""
         super().check(request)
         n_columns = len(request.columns.features)
         if n_columns > self.max_columns:
@@ -224,21 +245,20 @@ class CovariancesTerms(ScaledTerms):
             )
         if self.labels or request.labels:
             check_all_columns(self.columns, self.labels, request)
-        self.check_scaling(request.columns, request.scaling)
 
     def check_site(self, request: AskCovariances, site: SiteView) -> None:
-        """Also that rows are enough, and that the ranges follow from the total shown."""
-        check_scaling_at_site(request.columns, request.scaling, site)
+        """Also that rows are enough."""
+        super().check_site(request, site)
         way_out = "Compare fewer columns with each other (screen), or let sites of more rows take part."
         site.check_enough_rows(self.tells(request, site), "covariances", way_out)
 
-    def tells(self, request: AskCovariances, site: SiteView) -> Mapping[str, int]:  # noqa: ARG002
-        """Encoded columns, and labels."""
+    def tells(self, request: AskCovariances, site: SiteView) -> Mapping[str, int]:
+        """Encoded columns, and labels; and where values are missing."""
         encoding, told = request.encoding(), told_columns(request.columns, request.scaling)
         owners = (request.columns.features[owner] for owner in encoding.owner)
         pairs = zip(encoding.names, owners, strict=True)
         names = (told[owner] if name == owner else name for name, owner in pairs)  # codes are clipped nowhere
-        return dict.fromkeys((*names, *self.labels), 1)
+        return {**dict.fromkeys((*names, *self.labels), 1), **self.missing_told(request, site)}
 
     @property
     def own_ranges(self) -> bool:
@@ -279,15 +299,6 @@ def _diagonal_places(n: int) -> Int:
     """Where the diagonal lies in an upper triangle, row by row."""
     row = np.arange(n)
     return row * n - row * (row - 1) // 2
-
-
-def site_encoding(table: Table, columns: Columns, scaling: Scaling) -> Encoding:
-    """How the columns are encoded; exact ranges and ranges of codes must hold all values of the site."""
-    encoding = Encoding.of(columns, scaling)
-    own = ranges_of(table, columns)
-    held = columns.nominal_mask | (not scaling.clips)
-    check_ranges_hold(encoding.low, encoding.high, own.low, own.high, held)
-    return encoding
 
 
 def _label_rule(sums: Float, n_rows: int) -> Iterator[str]:

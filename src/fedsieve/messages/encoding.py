@@ -1,12 +1,15 @@
-"""Columns as numbers that add up: one column per code of a nominal one, numbers from the middle of the run's ranges."""
+"""Columns as numbers that add up: one column per code of a nominal one, numbers from the middle of the run's ranges.
 
-from dataclasses import dataclass
+Where values may be missing, a mean stands in for them, and a 0/1 column may tell which are.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
-from fedsieve.messages.columns import Columns, Scaling, scaled
+from fedsieve.messages.columns import INDICATOR, Columns, Fill, Scaling, scaled
 from fedsieve.tables import dense
 
 
@@ -52,23 +55,33 @@ class Centered:
         return products
 
 
+SAME = 1e-9  # of a range: two numbers that rounding alone may tell apart
 MAX_CODES = 1000  # between the smallest and the largest code of a column
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """The encoded columns: their names, the feature each belongs to, and the code it stands for (NaN for a number)."""
+    """The encoded columns: their names, the feature each belongs to, and the code it stands for (NaN for a number).
+
+    `tells` marks the 0/1 columns that tell where a feature misses a value. In the other columns of the feature `mean`
+    stands in there, from the middle of the range.
+    """
 
     names: tuple[str, ...]
     owner: Int
     code: Float
+    tells: Bool
+    mean: Float
     low: Float  # per feature
     high: Float
     nominal: Bool
+    misses: Bool  # whether a value is missing somewhere
 
     @classmethod
-    def of(cls, columns: Columns, scaling: Scaling) -> "Encoding":
+    def of(cls, columns: Columns, scaling: Scaling, fill: Fill | None = None) -> "Encoding":
         """From the federation's ranges; the codes of a nominal column are all whole numbers of its range.
+
+        What is missing is in the middle of its range, unless `fill` tells the means. A range without values is 0.
 
         >>> columns = Columns(("age", "color"), ("color",), "error")
         >>> Encoding.of(columns, Scaling(np.array([18.0, 1.0]), np.array([99.0, 3.0]))).names
@@ -79,6 +92,8 @@ class Encoding:
             raise ProtocolError(
                 "was sent no ranges, or not one per column; the encoding must be the same at all sites."
             )
+        empty = (low == np.inf) & (high == -np.inf) & columns.fills
+        low, high = np.where(empty, 0.0, low), np.where(empty, 0.0, high)
         if not np.isfinite([low, high]).all():
             raise ProtocolError("was sent ranges that are no finite numbers.")
         nominal = columns.nominal_mask
@@ -88,7 +103,43 @@ class Encoding:
             names += [name if value is None else f"{name}={value}" for value in codes]
             owner += [feature] * len(codes)
             code += [np.nan if value is None else float(value) for value in codes]
-        return cls(tuple(names), np.array(owner, dtype=np.int64), np.array(code), low, high, nominal)
+        n = len(names)
+        no, nowhere = np.zeros(n, dtype=bool), np.zeros(len(low), dtype=bool)
+        encoding = cls(
+            tuple(names), np.array(owner, dtype=np.int64), np.array(code), no, np.zeros(n), low, high, nominal, nowhere
+        )
+        return encoding if fill is None else encoding._with(columns, fill)
+
+    def _with(self, columns: Columns, fill: Fill) -> "Encoding":
+        if not columns.fills or fill.present.shape != self.low.shape or fill.sums.shape != self.mean.shape:
+            raise ProtocolError("was sent means that do not fit its columns, or none were agreed on.")
+        filled = replace(self, mean=fill.means(self.owner), misses=fill.misses)
+        if columns.missing != INDICATOR:
+            return filled
+        told = np.flatnonzero(fill.misses)
+        place = np.searchsorted(self.owner, told, side="right")  # behind the feature's other columns
+        names = list(self.names)
+        for shift, (before, feature) in enumerate(zip(place, told, strict=True)):
+            names.insert(before + shift, told_missing(columns.features[feature]))
+        return replace(
+            filled,
+            names=tuple(names),
+            owner=np.insert(self.owner, place, told),
+            code=np.insert(self.code, place, np.nan),
+            tells=np.insert(self.tells, place, True),
+            mean=np.insert(filled.mean, place, 0.0),
+        )
+
+    def filled(self, mean: Float) -> "Encoding":
+        """With other means, one for each column that tells no missing values."""
+        whole = self.mean.copy()
+        whole[~self.tells] = mean
+        return replace(self, mean=whole)
+
+    @property
+    def numbers(self) -> Bool:
+        """Which columns are neither codes nor tell missing values."""
+        return np.isnan(self.code) & ~self.tells
 
     @property
     def midpoint(self) -> Float:
@@ -96,35 +147,48 @@ class Encoding:
 
         That is 1/2, or nearly so: the middle of a narrow range far from 0 is rounded.
         """
-        return np.where(np.isnan(self.code), ((self._middle - self.low) / self._width)[self.owner], 0.0)
+        return np.where(self.numbers, ((self._middle - self.low) / self._width)[self.owner], 0.0)
 
     def table(self, X: Rows) -> Float:
-        """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1."""
-        return self._spread(scaled(X, self.low, self.high, self.nominal)[0])
+        """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1, means where a value is missing.
+
+        A mean that only rounding tells from a value of these rows is that value: who tells values apart, as trees do,
+        must not see who added up in which order.
+        """
+        values = scaled(X, self.low, self.high, self.nominal)[0]
+        spread, gaps, mean = self._spread(values), self._gaps(values), self.midpoint + self.mean
+        if gaps is None:
+            return spread
+        away = np.where(gaps, np.inf, np.abs(spread - mean))
+        nearest = spread[away.argmin(axis=0), np.arange(len(mean))]
+        return np.where(gaps, np.where(away.min(axis=0) <= SAME, nearest, mean), spread)
 
     def any_table(self, X: Rows) -> Float:
         """The same for any finite values: a code that is none of its column's is 0 in all of them."""
-        values = scaled(X, self.low, self.high, self.nominal)[0][:, self.owner]
-        return np.where(np.isnan(self.code), values, values == self.code)
+        values = scaled(X, self.low, self.high, self.nominal)[0]
+        spread, gaps = self._columns_of(values), self._gaps(values)
+        return spread if gaps is None else np.where(gaps, self.midpoint + self.mean, spread)
 
     def centered(self, X: Rows) -> "Centered":
         """Rows as differences from a value of their own, and how these lie in the run's ranges.
 
         Nothing is divided by a range before it is added up, and the own value is taken away in raw units: with ranges
         of its choice, rounding or underflow would let a server sort rows into groups. The value next to the mean loses
-        no digits, wherever the column lies. A number beyond its range counts as the nearest end; a code is 0 or 1.
+        no digits, wherever the column lies. A number beyond its range counts as the nearest end; a code is 0 or 1. All
+        rows that miss a value have the same.
         """
         raw = dense(X)
         spread = self._spread(np.where(self.nominal, raw, np.clip(raw, self.low, self.high)))
-        coded = ~np.isnan(self.code)
+        numbers, gaps = self.numbers, self._gaps(raw)
         own = np.zeros(spread.shape[1])
         if len(spread):
-            nearest = np.abs(spread - spread.mean(axis=0)).argmin(axis=0)
-            own = np.where(coded, 0.0, spread[nearest, np.arange(spread.shape[1])])
+            own = np.where(numbers, _next_to_the_mean(spread, gaps, self._middle[self.owner]), 0.0)
+        width = np.where(numbers, self._width[self.owner], 1.0)
+        offset = np.where(numbers, (own - self._middle[self.owner]) / width, 0.0)
         differences = spread - own
+        if gaps is not None:
+            differences = np.where(gaps, (self.mean - offset) * width, differences)
         size = np.abs(differences).max(axis=0, initial=0.0)
-        width = np.where(coded, 1.0, self._width[self.owner])
-        offset = np.where(coded, 0.0, (own - self._middle[self.owner]) / width)
         unit = np.divide(differences, size, out=np.zeros_like(differences), where=size > 0)
         return Centered(unit, size / width, offset)
 
@@ -136,15 +200,42 @@ class Encoding:
     def _width(self) -> Float:
         return np.where(self.low < self.high, self.high - self.low, 1.0)
 
+    def _gaps(self, values: Float) -> Bool | None:
+        """Where means stand in; `None` where nothing is missing."""
+        missing = np.isnan(values)
+        return missing[:, self.owner] & ~self.tells if missing.any() else None
+
     def _spread(self, values: Float) -> Float:
-        if not self.nominal.any():
+        if not self.nominal.any() and not self.tells.any():
             return values
-        broken = self.nominal & (values != np.round(values))
+        broken = self.nominal & (values != np.round(values)) & ~np.isnan(values)
         if broken.any():
             place = int(np.argwhere(broken.any(axis=0))[0, 0])
             raise _no_whole_number(self.names[int(np.argmax(self.owner == place))].rpartition("=")[0])
+        return self._columns_of(values)
+
+    def _columns_of(self, values: Float) -> Float:
         spread = values[:, self.owner]
-        return np.where(np.isnan(self.code), spread, spread == self.code)
+        spread = np.where(np.isnan(self.code), spread, spread == self.code)
+        return np.where(self.tells, np.isnan(values)[:, self.owner], spread)
+
+
+def told_missing(feature: str) -> str:
+    """The name of the 0/1 column that tells where a feature misses a value."""
+    return f"{feature} is missing"
+
+
+def _next_to_the_mean(spread: Float, gaps: Bool | None, otherwise: Float) -> Float:
+    """Of each column the present value next to their mean, or another number where none is present."""
+    here = np.arange(spread.shape[1])
+    if gaps is None:
+        nearest = np.abs(spread - spread.mean(axis=0)).argmin(axis=0)
+        values: Float = spread[nearest, here]
+        return values
+    present = np.where(gaps, 0.0, spread)
+    mean = present.sum(axis=0) / np.maximum((~gaps).sum(axis=0), 1)
+    nearest = np.where(gaps, np.inf, np.abs(present - mean)).argmin(axis=0)
+    return np.where(gaps.all(axis=0), otherwise, present[nearest, here])
 
 
 def codes_between(name: str, low: float, high: float) -> list[int]:

@@ -34,6 +34,11 @@ class Histograms(Reply):
     features: tuple[str, ...]
     counts: Int
 
+    @property
+    def n_missing(self) -> int:
+        """How many values are in no bin."""
+        return self.n_rows * len(self.features) - int(self.counts.sum())
+
     def __add__(self, other: "Histograms") -> "Histograms":
         features = same_names(self.features, other.features)
         return Histograms(self.n_rows + other.n_rows, features, self.counts + other.counts)
@@ -62,7 +67,7 @@ class AskHistograms(Request):
         if reply.counts.dtype != np.int64 or np.any(reply.counts < 0):
             yield "sent counts that are no whole numbers of at least 0."
         counted = np.array([part.sum() for part in self.bins.split(reply.counts)])
-        least = 0 if self.columns.missing == "unrelated" else reply.n_rows
+        least = 0 if self.columns.may_miss else reply.n_rows
         if np.any(counted < least) or np.any(counted > reply.n_rows):
             yield f"sent counts that do not add up to its {reply.n_rows} rows."
 

@@ -116,7 +116,7 @@ class AskMoments(ScaledRequest):
             yield from shape_rule(name, array, (len(reply.features),))
             yield from finite_rule(name, array)
         is_scaled = ~self.columns.nominal_mask
-        least = 0 if self.columns.missing == "unrelated" else reply.n_rows
+        least = 0 if self.columns.may_miss else reply.n_rows
         if np.any((reply.count < least) | (reply.count > reply.n_rows)):
             yield f"sent counts outside [{least}, {reply.n_rows}], its number of rows."
         n_values = int(reply.count[is_scaled].sum())

@@ -11,13 +11,18 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import Addend, Known, Reply
-from fedsieve.messages.columns import Columns, Scaling, same_names
-from fedsieve.messages.covariances import ROUNDING, constants_settled, site_encoding
-from fedsieve.messages.encoded_rules import encoded_mean_rule, encoded_ranges_rule, encoded_spread_rule
-from fedsieve.messages.encoding import Encoding
+from fedsieve.messages.columns import Columns, Fill, Scaling, same_names
+from fedsieve.messages.covariances import ROUNDING, constants_settled
+from fedsieve.messages.encoded_rules import (
+    encoded_mean_rule,
+    encoded_ranges_rule,
+    encoded_spread_rule,
+    within_rule,
+)
+from fedsieve.messages.filled import FilledRequest, FilledTerms
+from fedsieve.messages.means import FEDERATION, SITES
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule
-from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches
 
@@ -48,7 +53,8 @@ def coarse_weights(weights: Float) -> Float:
 class Projections(Reply):
     """Sums and sums of squares of the encoded columns, sums of the weighted sums, and products of both.
 
-    `products` is (n_encoded, n_weights). Columns are taken from the middle of their range, as in `Covariances`.
+    `products` is (n_encoded, n_weights). Columns are taken from the middle of their range, as in `Covariances`, or
+    from the site's own mean.
 
     Reveals a site's averages and spreads, and one weighted sum of covariances per column and set of weights; after as
     many sets of weights as there are columns it could reveal the covariances.
@@ -80,6 +86,11 @@ class Projections(Reply):
         """The sums of products of deviations: covariances, times n_rows, times the weights; 0 for constant columns."""
         return np.where(self.spreads()[:, None] > 0, self.raw_deviations(), 0.0)
 
+    def within(self) -> "Projections":
+        """The same from the mean of these rows alone."""
+        nil, products = np.zeros(len(self.sums)), self.deviations()
+        return Projections(self.n_rows, self.features, nil, self.spreads(), np.zeros(products.shape[1]), products)
+
     def raw_deviations(self) -> Float:
         """The same before constant columns are told from rounding."""
         between: Float = np.outer(self.sums, self.weighted) / self.n_rows
@@ -87,7 +98,7 @@ class Projections(Reply):
 
 
 @dataclass(frozen=True, eq=False)
-class AskProjections(ScaledRequest):
+class AskProjections(FilledRequest):
     """Server: how each encoded column varies with these weighted sums of all of them, (n_encoded, n_weights).
 
     Reveals the federation's ranges, and a model of the labels fitted on the server's rows, to every client.
@@ -100,10 +111,12 @@ class AskProjections(ScaledRequest):
     columns: Columns
     scaling: Scaling
     weights: Float
+    fill: Fill | None = None
+    center: str = FEDERATION
 
     def answer(self, table: Table) -> Projections:
         """Batch by batch; the covariance matrix exists nowhere."""
-        encoding, weights = site_encoding(table, self.columns, self.scaling), self.weights
+        encoding, weights = self.site_encoding(table), self.weights
         n = len(encoding.names)
         if weights.ndim != 2 or len(weights) != n or not np.isfinite(weights).all():
             raise ProtocolError(f"was sent weights that do not fit its {n} columns.")
@@ -115,11 +128,12 @@ class AskProjections(ScaledRequest):
             squares += rows.squares()
             weighted += rows.sums() @ weights
             products += rows.products_with(weights)
-        return Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
+        reply = Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
+        return reply.within() if self.center == SITES else reply
 
     def complaints(self, reply: Projections, known: Known) -> Iterator[str]:
         """Columns in their ranges; the weighted sums are sums of the columns, and so are their covariances."""
-        encoding, weights, n_rows = Encoding.of(self.columns, self.scaling), self.weights, reply.n_rows
+        encoding, weights, n_rows = self.encoding(), self.weights, reply.n_rows
         n_columns, n_weights = len(reply.features), weights.shape[1]
         yield from names_rule(reply.features, encoding.names, "columns")
         yield from rows_rule(n_rows, known)
@@ -132,9 +146,13 @@ class AskProjections(ScaledRequest):
             yield from shape_rule(name, array, shape)
             yield from finite_rule(name, array)
         mean = reply.sums / n_rows
-        yield from encoded_mean_rule(encoding, n_rows, mean)
-        spread = reply.squares - reply.sums * mean
-        yield from encoded_spread_rule(encoding, n_rows, mean, spread)
+        if self.center == FEDERATION:
+            yield from encoded_mean_rule(encoding, n_rows, mean)  # before products of sums could overflow
+            spread = reply.squares - reply.sums * mean
+            yield from encoded_spread_rule(encoding, n_rows, mean, spread)
+        else:
+            spread = reply.squares
+            yield from within_rule(n_rows, reply.sums, spread)
         size = np.abs(weights).sum(axis=0)
         if np.any(np.abs(reply.weighted / n_rows - mean @ weights) > SLACK * np.maximum(size, 1.0)):
             yield "sent means of weighted sums that contradict the means of the columns."
@@ -154,7 +172,7 @@ class AskProjections(ScaledRequest):
 
     def addends(self, n_rows: int) -> tuple[Addend, ...]:
         """Encoded values are at most 1 in size, a weighted sum at most the sum of its weights' sizes."""
-        n, size = len(Encoding.of(self.columns, self.scaling).names), np.abs(self.weights).sum(axis=0)
+        n, size = len(self.encoding().names), np.abs(self.weights).sum(axis=0)
         of_column = Addend((n,), n_rows)
         return of_column, of_column, Addend(size.shape, n_rows * size), Addend((n, len(size)), n_rows * size)
 
@@ -164,19 +182,19 @@ class AskProjections(ScaledRequest):
 
     def reply_of(self, n_rows: int, numbers: tuple[np.ndarray, ...], errors: tuple[Float | float, ...]) -> Projections:
         """A column whose spread is rounding is constant."""
-        names, (sums, squares, *others) = Encoding.of(self.columns, self.scaling).names, numbers
+        names, (sums, squares, *others) = self.encoding().names, numbers
         return Projections(n_rows, names, sums, constants_settled(n_rows, sums, squares, errors[1]), *others)
 
     def contradictions(self, reply: Projections, known: Known) -> Iterator[str]:
         """Needs the client's `Ranges`: the columns must fit the extremes it named."""
-        if AskRanges in known.earlier:
-            encoding, mean = Encoding.of(self.columns, self.scaling), reply.sums / reply.n_rows
+        if AskRanges in known.earlier and self.center == FEDERATION:
+            encoding, mean = self.encoding(), reply.sums / reply.n_rows
             ranges = known.earlier[AskRanges][1]
             yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, reply.spreads())
 
 
 @dataclass(frozen=True, eq=False)
-class ProjectionsTerms(ScaledTerms):
+class ProjectionsTerms(FilledTerms):
     """Wide tables only; `sure` says whether the table is known to be one before the codes are.
 
     At most one weighted sum per label, where their number is known: with more the server could ask for covariances.
@@ -197,16 +215,15 @@ class ProjectionsTerms(ScaledTerms):
         return COLUMNS_PER_SUM * self.sure
 
     def check(self, request: AskProjections) -> None:
-        """Also whose ranges scale the columns, and how many weighted sums there are."""
+        """Also how many weighted sums there are."""
         super().check(request)
-        self.check_scaling(request.columns, request.scaling)
         n_weights = request.weights.shape[-1] if request.weights.ndim else 0
         if self.max_weights is not None and n_weights > self.max_weights:
             raise ProtocolError(f"was asked for {n_weights} weighted sums; agreed: one per label, {self.max_weights}.")
 
     def check_site(self, request: AskProjections, site: SiteView) -> None:
-        """Also that rows are enough for so many weighted sums, and that the ranges follow from the total shown."""
-        check_scaling_at_site(request.columns, request.scaling, site)
+        """Also that rows are enough for so many weighted sums."""
+        super().check_site(request, site)
         if not np.array_equal(request.weights, coarse_weights(request.weights)):
             raise ProtocolError(
                 f"was sent weights of more than {WEIGHT_BITS} bits: fine ones would keep many columns apart in one sum."

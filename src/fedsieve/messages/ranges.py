@@ -20,9 +20,11 @@ from fedsieve.tables import LARGEST, Table, checked_batches, dense_blocks
 
 @dataclass(frozen=True, eq=False)
 class Ranges(Reply):
-    """Smallest and largest present value per column. Reveals two values of each column, those of its extreme rows.
+    """Smallest and largest present value per column, and how many values are missing in all.
 
     A column without values has low = +inf and high = -inf.
+
+    Reveals two values of each column, those of its extreme rows.
     """
 
     why_not_masked: ClassVar[str] = (
@@ -33,10 +35,12 @@ class Ranges(Reply):
     features: tuple[str, ...]
     low: Float
     high: Float
+    n_missing: int = 0
 
     def __add__(self, other: "Ranges") -> "Ranges":
         low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        return Ranges(self.n_rows + other.n_rows, same_names(self.features, other.features), low, high)
+        n_rows, n_missing = self.n_rows + other.n_rows, self.n_missing + other.n_missing
+        return Ranges(n_rows, same_names(self.features, other.features), low, high, n_missing)
 
     @property
     def scaling(self) -> Scaling:
@@ -64,11 +68,14 @@ class AskRanges(Request):
         yield from rows_rule(reply.n_rows, known)
         yield from shape_rule("low", reply.low, (len(reply.features),))
         yield from shape_rule("high", reply.high, (len(reply.features),))
-        empty = (reply.low == np.inf) & (reply.high == -np.inf) & (self.columns.missing == "unrelated")
+        empty = (reply.low == np.inf) & (reply.high == -np.inf) & self.columns.may_miss
         broken = ~empty & ~((reply.low >= -LARGEST) & (reply.low <= reply.high) & (reply.high <= LARGEST))
         if broken.any():
             name = reply.features[int(np.argmax(broken))]
             yield f"sent a bad range for {name!r}; it must be finite with low <= high, within ±{LARGEST:g}."
+        least, most = reply.n_rows * int(empty.sum()), reply.n_rows * len(empty) * self.columns.may_miss
+        if type(reply.n_missing) is not int or not least <= reply.n_missing <= most:
+            yield f"misses {str(reply.n_missing)[:20]} values, of at least {least} and at most {most}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +100,11 @@ def ranges_of(table: Table, columns: Columns) -> Ranges:
     array([3., 5.])
     """
     low, high = np.full(len(columns.features), np.inf), np.full(len(columns.features), -np.inf)
+    n_missing = 0
     for batch in checked_batches(table, columns.features, columns.missing):
         for first, block in dense_blocks(batch):
+            n_missing += int(np.isnan(block).sum()) if columns.may_miss else 0
             here = slice(first, first + block.shape[1])
             low[here] = np.minimum(low[here], np.fmin.reduce(block, axis=0, initial=np.inf))
             high[here] = np.maximum(high[here], np.fmax.reduce(block, axis=0, initial=-np.inf))
-    return Ranges(table.n_rows, columns.features, low, high)
+    return Ranges(table.n_rows, columns.features, low, high, n_missing)

@@ -10,6 +10,7 @@ from fedsieve.messages import Scaling
 from fedsieve.messages.base import Budget
 from fedsieve.messages.columns import DECLARED
 from fedsieve.methods.noisy_moments import NoisyAnswer, noisy_answer
+from fedsieve.methods.ranges import present_range
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled
 from fedsieve.sieve import Screening, UnitRanking, screening_weights
@@ -24,8 +25,9 @@ LITTLE = 0.05  # a weight below which the sites hardly count
 def private_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps[SieveSelection]":
     """Ask once; rank from the labeled rows' moments as the sites' noisy ones correct them."""
     assert method.epsilon is not None
-    scaling = method.declared_scaling or Scaling(labeled.X.min(axis=0), labeled.X.max(axis=0), DECLARED)
-    encoding, table = method.encoded(scaling, labeled)
+    low, high = np.array([present_range(column) for column in labeled.X.T]).T
+    scaling = method.declared_scaling or Scaling(low, high, DECLARED)
+    encoding, table = method.encoded(scaling, labeled)  # what is missing there has the labeled rows' own mean
     unit = method.unit_of[encoding.owner]
     model = screening_weights(table, labeled.Y, method.ridge)
     budget = Budget(method.epsilon, method.delta)

@@ -1,5 +1,7 @@
 """The first step of every method that scales columns: the run's ranges, exact, robust, declared, or each site's own."""
 
+import numpy as np
+
 from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.measures.binning import edges_between, edges_of_codes, edges_of_values
@@ -15,17 +17,22 @@ from fedsieve.protocol.method import Labeled, Method
 
 def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:
     """Whose smallest and largest values become 0 and 1; one round, or none. The server's rows count like a site's."""
+    return (yield from scaling_and_missing(method, labeled, cohort))[0]
+
+
+def scaling_and_missing(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[tuple[Scaling, int | None]]:
+    """The same, and how many values are missing in all; `None` where no round tells it."""
     own = method.server_table(labeled)
     if method.ranges == FEDERATED:
         request = AskRanges(method.columns)
         ranges: Ranges = yield from cohort.total(request, request.answer(own))
-        return ranges.scaling
+        return ranges.scaling, ranges.n_missing
     if method.ranges == ROBUST:
         bins = labeled.bins or bins_of(method, labeled)
         ask = AskHistograms(method.columns, bins)
         total: Histograms = yield from cohort.total(ask, ask.answer(own))
-        return Scaling.robust(bins, total.counts)
-    return method.declared_scaling or Scaling(None, None, LOCAL)
+        return Scaling.robust(bins, total.counts), total.n_missing
+    return method.declared_scaling or Scaling(None, None, LOCAL), None
 
 
 def ranges_terms(method: Method) -> tuple[Terms, ...]:
@@ -49,9 +56,19 @@ def bins_of(method: Method, labeled: Labeled) -> Bins:
     return Bins.of(_edges(method, name, values, coded) for name, values, coded in columns)
 
 
+def present_range(values: Float) -> tuple[float, float]:
+    """The smallest and the largest present value; 0 where there is none.
+
+    >>> present_range(np.array([2.0, np.nan, 1.0])), present_range(np.array([np.nan]))
+    ((1.0, 2.0), (0.0, 0.0))
+    """
+    present = values[~np.isnan(values)]
+    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+
+
 def _edges(method: Method, name: str, values: Float, coded: bool) -> Float:
     if coded:
-        low, high = method.bounds.get(name, (values.min(), values.max()))
+        low, high = method.bounds.get(name) or present_range(values)
         try:
             codes_between(name, low, high)
         except DataError as error:

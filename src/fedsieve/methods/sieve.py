@@ -1,4 +1,7 @@
-"""Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before."""
+"""Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before.
+
+Where values are missing, the means that stand in for them come first.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,14 +15,17 @@ from fedsieve.errors import DataError, ParameterError, occur_twice
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
+from fedsieve.messages.columns import ERROR, INDICATOR, MEAN, Fill
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
+from fedsieve.messages.means import FEDERATION, SITES, MeansTerms
 from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Projections, ProjectionsTerms, coarse_weights
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.methods.missing import NOTHING, Missing, agreed_fill
 from fedsieve.methods.private_sieve import private_run
-from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
-from fedsieve.methods.weighted_rows import own_covariances, own_projections
+from fedsieve.methods.ranges import ranges_terms, scaling_agreed_on, scaling_and_missing
+from fedsieve.methods.weighted_rows import counted_rows, own_covariances, own_projections
 from fedsieve.ordering import n_kept, places, ranked
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
@@ -42,23 +48,26 @@ class SieveSelection(Selection):
     stability: Float  # share of bootstraps in which it is chosen
     choice: Choice | None  # how the number of features was chosen, where it was
     privacy: Mapping[str, Any] | None = None  # what noise promised and cost, where there was any
+    missing: Missing = NOTHING  # how many values, as far as it was told
 
     def columns(self) -> dict[str, Float]:
-        """With the reasons."""
+        """With the reasons, and the share of missing values where any are."""
         ranks = {f"rank_{name}": rank for name, rank in self.ranks.items()}
-        return {**super().columns(), "redundancy": self.redundancy, "stability": self.stability, **ranks}
+        gaps = {} if self.missing.share is None else {"missing": self.missing.share}
+        return {**super().columns(), "redundancy": self.redundancy, "stability": self.stability, **ranks, **gaps}
 
     def links(self) -> dict[str, Int]:
         """With what a feature is redundant with."""
         return {"redundant_with": self.redundant_with}
 
     def facts(self) -> dict[str, Any]:
-        """With the losses by which the number of features was chosen, and what noise promised and cost."""
-        private = {} if self.privacy is None else {"privacy": dict(self.privacy)}
+        """With the losses by which the number of features was chosen, what noise promised and cost, what is missing."""
+        others: dict[str, Any] = {} if self.privacy is None else {"privacy": dict(self.privacy)}
+        others |= {} if self.missing.by_site is None else {"missing_by_site": self.missing.by_site}
         if self.choice is None:
-            return private
+            return others
         tried = zip(self.choice.sizes.tolist(), self.choice.loss.tolist(), self.choice.error.tolist(), strict=True)
-        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried], **private}
+        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried], **others}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +83,15 @@ class SieveMethod(Method):
     encodes_codes: ClassVar[bool] = True
     takes_unknown_labels: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **Method.choices,
+        "missing": (ERROR, MEAN, INDICATOR),
+        "center": (FEDERATION, SITES),
+    }
 
     n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
+    missing: str = MEAN
+    center: str = FEDERATION
     groups: Sequence[Sequence[str]] = ()
     ridge: float = 0.3
     n_trees: int = 200
@@ -97,6 +113,8 @@ class SieveMethod(Method):
             self.check_number("epsilon", "a number, or None", lambda _: True)
             self.check_number("delta", "a number", lambda _: True)
             check_promise(self.name, self.epsilon, self.delta)
+            self._check_noise_has_no_use("missing", INDICATOR, MEAN)
+            self._check_noise_has_no_use("center", SITES, FEDERATION)
         self.check_secure()
 
     def check_n_features_to_select(self) -> None:
@@ -134,8 +152,8 @@ class SieveMethod(Method):
 
         Where not all are compared, the weighted sums that tell which are the most relevant count as well.
         """
-        wide, for_sums = self.nominal or len(self.features) > min(self.n_compared, most), ""
-        if wide:
+        wide, for_sums = len(self.features) > min(self.n_compared, most), ""
+        if wide or self.nominal or self.missing == INDICATOR:
             n_sums = max(2, n_labels)  # one label is told as two classes
             most -= COLUMNS_PER_SUM * n_sums
             for_sums = f" besides {n_sums} weighted sums"
@@ -173,13 +191,15 @@ class SieveMethod(Method):
         if self.epsilon is not None:
             kind, budget = SQUARES if wide else PAIRS, Budget(self.epsilon, self.delta)
             return (ClippedMomentsTerms(self.columns, budget, kind, self.declared_scaling, self.n_labels),)
-        scaling = (self.columns, *scaling_agreed_on(self))
-        projections = ProjectionsTerms(*scaling, sure=wide, max_weights=self.n_labels)
+        scaling, center = (self.columns, *scaling_agreed_on(self)), self.center
+        means = (MeansTerms(*scaling, center),) if self.columns.fills else ()
+        projections = ProjectionsTerms(*scaling, center, sure=wide, max_weights=self.n_labels)
         # A group stays whole, so that its columns may be more than are compared.
         widest = max([1, *map(len, self.groups)])
-        covariances = CovariancesTerms(*scaling, max_columns=max(self.n_compared, widest), widest_group=widest)
-        may_be_wide = wide or self.nominal or (self.secure and self.rows_per_column)
-        return (*ranges_terms(self), *((projections,) if may_be_wide else ()), covariances)
+        most = max(self.n_compared, widest)
+        covariances = CovariancesTerms(*scaling, center, max_columns=most, widest_group=widest)
+        may_be_wide = wide or self.nominal or self.missing == INDICATOR or (self.secure and self.rows_per_column)
+        return (*ranges_terms(self), *means, *((projections,) if may_be_wide else ()), covariances)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[SieveSelection]:
         """The server's rows count like a client's."""
@@ -189,28 +209,33 @@ class SieveMethod(Method):
             return (yield from private_run(self, labeled, cohort))
         own, weights = self.server_table(labeled), labeled.weights
         cohort.observe(_why_no_codes)
-        scaling = yield from agreed_scaling(self, labeled, cohort)
-        encoding, table = self.encoded(scaling, labeled)
+        scaling, n_missing = yield from scaling_and_missing(self, labeled, cohort)
+        fill, missing = None, NOTHING
+        if self.columns.fills and n_missing != 0:
+            fill, missing = yield from agreed_fill(self, scaling, self.center, counted_rows(own, weights), cohort)
+            scaling = scaling.told()
+        encoding, table = self.encoded(scaling, labeled, fill)
         unit = self.unit_of[encoding.owner]
 
         screening, kept = None, np.arange(len(self.features))
         if len(encoding.names) > self.n_compared:
             model = coarse_weights(screening_weights(table, labeled.Y, self.ridge, weights))
-            ask_projections = AskProjections(self.columns, scaling, model)
+            ask_projections = AskProjections(self.columns, scaling, model, fill, self.center)
             mine = own_projections(ask_projections, own, weights)
             pooled: Projections = yield from cohort.total(ask_projections, mine)
             variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
             screening = self.screened(table, labeled.Y, unit, variance, products, weights)
             kept, scaling = np.flatnonzero(screening.kept[self.unit_of]), scaling.told()
+            fill = None if fill is None else fill.only(kept, encoding.owner[~encoding.tells])
 
         some = self.columns.only(self.features[feature] for feature in kept)
-        ask_covariances = AskCovariances(some, scaling.only(kept))
+        ask_covariances = AskCovariances(some, scaling.only(kept), fill=fill, center=self.center)
         total: Covariances = yield from cohort.total(ask_covariances, own_covariances(ask_covariances, own, weights))
         here = np.isin(encoding.owner, kept)
         compared, unit_here = np.unique(unit[here], return_inverse=True)
         covariance = total.deviations() / total.n_rows
         ranking = self.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights)
-        return self.selection(ranking, compared, screening, cohort.unseen)
+        return replace(self.selection(ranking, compared, screening, cohort.unseen), missing=missing)
 
     def ranked(
         self,
@@ -236,10 +261,13 @@ class SieveMethod(Method):
             weights=weights,
         )
 
-    def encoded(self, scaling: Scaling, labeled: Labeled) -> tuple[Encoding, Float]:
+    def encoded(self, scaling: Scaling, labeled: Labeled, fill: Fill | None = None) -> tuple[Encoding, Float]:
         """How columns are encoded, and the server's own rows so, before a client's rows could be blamed for them."""
+        ask = AskCovariances(self.columns, scaling, fill=fill, center=self.center)
         try:
-            encoding = Encoding.of(self.columns, scaling)
+            encoding = ask.encoding()
+            if np.isnan(labeled.X).any():
+                encoding = ask.filled_at(counted_rows(self.server_table(labeled), labeled.weights), encoding)
             return encoding, encoding.table(labeled.X)
         except DataError as error:
             raise DataError(f"{self.name}: {error}") from None
@@ -291,6 +319,12 @@ class SieveMethod(Method):
             n_selected=int((place < ranking.k).sum()),
             unseen=unseen,
         )
+
+    def _check_noise_has_no_use(self, parameter: str, choice: str, instead: str) -> None:
+        if getattr(self, parameter) == choice:
+            raise ParameterError(
+                f"{self.name}: {parameter}={choice!r} needs exact sums; with epsilon use {parameter}={instead!r}."
+            )
 
     def _check_groups(self) -> None:
         groups = () if isinstance(self.groups, str) or not isinstance(self.groups, Iterable) else self.groups

@@ -8,34 +8,49 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.covariances import AskCovariances, Covariances
 from fedsieve.messages.encoding import Encoding
+from fedsieve.messages.means import SITES
 from fedsieve.messages.projections import AskProjections, Projections
-from fedsieve.tables import Table, dense
+from fedsieve.tables import ArrayTable, Table, dense
 
 
 def own_covariances(request: AskCovariances, table: Table, weights: Float | None) -> Covariances:
     """Sums, and sums of products, of the table's rows."""
     if weights is None:
         return request.answer(table)
-    encoding, rows = _encoded(request, table)
+    encoding, rows = _encoded(request, table, weights)
     products = rows.T @ (weights[:, None] * rows)
     upper = products[np.triu_indices(len(products))]
-    return Covariances(_number(weights), encoding.names, (), weights @ rows, upper)
+    reply = Covariances(_number(weights), encoding.names, (), weights @ rows, upper)
+    return reply.within() if request.center == SITES else reply
 
 
 def own_projections(request: AskProjections, table: Table, weights: Float | None) -> Projections:
     """Sums, and sums of products with the server's model."""
     if weights is None:
         return request.answer(table)
-    encoding, rows = _encoded(request, table)
+    encoding, rows = _encoded(request, table, weights)
     sums, model = weights @ rows, request.weights
     products = rows.T @ (weights[:, None] * (rows @ model))
-    return Projections(_number(weights), encoding.names, sums, weights @ rows**2, sums @ model, products)
+    reply = Projections(_number(weights), encoding.names, sums, weights @ rows**2, sums @ model, products)
+    return reply.within() if request.center == SITES else reply
 
 
-def _encoded(request: AskCovariances | AskProjections, table: Table) -> tuple[Encoding, Float]:
+def counted_rows(table: Table, weights: Float | None) -> Table:
+    """The rows as they count in means that stand in for missing values: those of whole weights so many times.
+
+    Totals that travel to sites are counts of rows, so that with other weights each row counts once.
+    """
+    if weights is None or not np.array_equal(weights, np.round(weights)):
+        return table
+    return ArrayTable(table.names, np.repeat(dense(table.whole(table.names)), weights.astype(np.int64), axis=0))
+
+
+def _encoded(request: AskCovariances | AskProjections, table: Table, weights: Float) -> tuple[Encoding, Float]:
     """The rows in encoded columns, from the middle of the ranges, as replies have them."""
-    encoding = Encoding.of(request.columns, request.scaling)
-    return encoding, encoding.table(dense(table.whole(request.columns.features))) - encoding.midpoint
+    encoding, X = request.encoding(), dense(table.whole(request.columns.features))
+    if np.isnan(X).any():
+        encoding = request.filled_at(counted_rows(table, weights), encoding)
+    return encoding, encoding.table(X) - encoding.midpoint
 
 
 def _number(weights: Float) -> int:

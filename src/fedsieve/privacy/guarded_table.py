@@ -4,7 +4,8 @@ A 0/1 column that one row has makes its line of any matrix of products that row;
 two columns do the same. So at least `min_cell` rows must differ from a column's most frequent value, and from any other
 column that it is a multiple of otherwise; and no bin, and no change of ranges from run to run, may tell of fewer. The
 same holds among rows that are new since an earlier answer, which subtraction tells from all others. What is missing
-tells rows apart as well: so many rows must miss a value, and so many have one, or none seems to be missing.
+tells rows apart as well: so many rows must miss a value, and so many have one, or none seems to be missing; and where a
+column is a multiple of another one as long as it has values, so many of the others must differ in that one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ FEW_MISSING = "missing in {n} row{s} only: answered as a usual value"
 FEW_PRESENT = "not missing in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 FEW_IN_ALL = "a few rows of all sites together differ from their usual values, miss one, or have one"
+CLOSE = 1e-9  # to 1: the correlation of columns that are multiples of each other
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
@@ -128,7 +130,8 @@ def held_back(
         if name in binned and not np.isnan(X[:, place]).any():
             X[:, place] = in_bins(X[:, place], binned[name])
     hidden: set[str] = set()
-    for name, other in _copies(X, table.names, coded | set(binned), constant, min_cell):
+    near = _copies(X, table.names, coded | set(binned), constant, min_cell)
+    for name, other in (*near, *_copies_with_gaps(X, table.names, constant, min_cell)):
         if name not in hidden and other not in hidden:
             hidden.add(name)
             filled[name] = constant.setdefault(name, usually[name])
@@ -202,3 +205,24 @@ def _copies(
         return []
     pairs = kernels.near_copies(np.column_stack(columns), min_cell - 1)
     return [(owner[second], owner[first]) for first, second in pairs if owner[first] != owner[second]]
+
+
+def _copies_with_gaps(
+    X: Float, names: Sequence[str], constant: Mapping[str, float], min_cell: int
+) -> list[tuple[str, str]]:
+    """Columns that miss values, each with one that it is a multiple of elsewhere and that has a few odd rows there.
+
+    Whatever stands in for the missing values, and with the column that tells where they are, the difference of both is
+    nil but in these rows.
+    """
+    found, gaps = [], np.isnan(X)
+    for place in np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0)).tolist():
+        missing = gaps[:, place]
+        rest = X[~missing] - X[~missing].mean(axis=0)  # NaN where the other misses values, too
+        length = np.sqrt((rest**2).sum(axis=0))
+        cosine = np.abs(rest[:, place] @ rest) / np.maximum(length * length[place], np.finfo(np.float64).tiny)
+        for other in np.flatnonzero(cosine > 1 - CLOSE).tolist():
+            n_odd = usual_value(X[missing, other])[1]
+            if other != place and names[other] not in constant and 0 < n_odd < min_cell:
+                found.append((names[place], names[other]))
+    return found

@@ -22,6 +22,8 @@ def rows_needed(method: Method, policy: Policy, table: Table) -> tuple[int, int]
     for name, nominal in zip(method.features, method.columns.nominal_mask, strict=True):
         values = dense(table.whole((name,)))[:, 0]
         n_varying += usual_value(values)[1] >= least
+        n_missing = int(np.isnan(values).sum())
+        n_codes += method.columns.fills and least <= n_missing <= len(values) - least  # which ones is a column, too
         if nominal:
             n_rows = np.unique(values[~np.isnan(values)], return_counts=True)[1]
             n_codes += max(int((n_rows >= least).sum()) - 1, 0)

@@ -270,5 +270,5 @@ class FederatedSelector(RankingSelector):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self.missing == "unrelated"
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags

@@ -1,5 +1,6 @@
 """Sieve as a scikit-learn estimator, and its reasons in words."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -9,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Rows
 from fedsieve.checks import check_list
-from fedsieve.errors import DataError, ParameterError
+from fedsieve.errors import DataError, FedSieveWarning, ParameterError
 from fedsieve.methods.sieve import SieveMethod, SieveSelection
 from fedsieve.ordering import places, ranked
+from fedsieve.protocol import SERVER
 from fedsieve.selectors.base import FederatedSelector, Federation
 
 
@@ -19,10 +21,11 @@ class Sieve(FederatedSelector):
     """Selects the features that help to predict the labels, from few labeled rows and many unlabeled ones.
 
     Clients hold unlabeled rows, the server a few labeled ones. Clients send the ranges and the covariances of their
-    columns, in two rounds, and nothing else; these add up, so that the result is that of all rows in one place,
-    whatever the partition. Three views of which features matter are fused: features that together align with the labels
-    predicted for all rows, features that nothing else replaces, and features that randomized trees split the labeled
-    rows by. `docs/sieve.md` derives them, `docs/selection-quality.md` measures them.
+    columns, in two rounds, and the means between them where values are missing; nothing else. These add up, so that the
+    result is that of all rows in one place, whatever the partition. Three views of which features matter are fused:
+    features that together align with the labels predicted for all rows, features that nothing else replaces, and
+    features that randomized trees split the labeled rows by. `docs/sieve.md` derives them,
+    `docs/selection-quality.md` measures them.
 
     Parameters
     ----------
@@ -35,6 +38,13 @@ class Sieve(FederatedSelector):
         Features whose values are codes (whole numbers): they are treated as one 0/1 column per code.
     groups : sequence of sequences of names or indices
         Features that are kept or left together, such as 0/1 columns that encode one variable.
+    missing : {"mean", "indicator", "error"}
+        What becomes of missing values (NaN). "mean": the mean of all present values stands in, those of all sites and
+        the server's, as if all rows were in one place. "indicator": also, a 0/1 column that tells which are missing
+        belongs to the feature. "error": there may be none.
+    center : {"federation", "sites"}
+        Columns are compared as deviations from the mean of all rows, or of each site's own rows: then what shifts a
+        whole site (a device, a batch) plays no part, and its own means stand in for what it misses.
     ranges : {"federated", "robust"} or dict name -> (low, high)
         Which range becomes [0, 1]: the exact one of all sites, one that a few values cannot stretch, or declared ones;
         beyond the latter two values are clipped.
@@ -77,6 +87,8 @@ class Sieve(FederatedSelector):
     ranking_ : ndarray, 1 for the best feature
     support_ : ndarray, mask of the selected features
     privacy_ : dict under `epsilon`, else None: what was promised, the clients' weight, and `words` to say what it means
+    missing_total_ : ndarray, the share of all rows that miss a value of the feature; None under `epsilon`
+    missing_share_ : dict, client (and "server") -> the same of its rows; None where single clients are not seen
     choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
@@ -105,6 +117,8 @@ class Sieve(FederatedSelector):
         *,
         nominal: Sequence[Any] = (),
         groups: Sequence[Sequence[Any]] = (),
+        missing: str = "mean",
+        center: str = "federation",
         ranges: str | Mapping[str, tuple[float, float]] = "federated",
         ridge: float = 0.3,
         n_trees: int = 200,
@@ -121,6 +135,8 @@ class Sieve(FederatedSelector):
         self.n_features_to_select = n_features_to_select
         self.nominal = nominal
         self.groups = groups
+        self.missing = missing
+        self.center = center
         self.ranges = ranges
         self.ridge = ridge
         self.n_trees = n_trees
@@ -169,10 +185,8 @@ class Sieve(FederatedSelector):
         Under `epsilon` each also says, as `noise`, what noise left of the clients' say.
         """
         check_is_fitted(self)
-        named = hasattr(self, "feature_names_in_")
-        names = [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
         noise = {} if self.privacy_ is None else {"noise": self.privacy_["words"]}
-        return [{**row, **noise} for row in in_words(self, names)]
+        return [{**row, **noise} for row in in_words(self, self._feature_names())]
 
     def _parameters(self, federation: Federation) -> dict[str, Any]:
         seed = self.random_state
@@ -195,6 +209,22 @@ class Sieve(FederatedSelector):
         self.ranks_ = selection.ranks
         self.choice_ = selection.choice
         self.privacy_ = None if selection.privacy is None else dict(selection.privacy)
+        self._keep_missing(selection)
+
+    def _keep_missing(self, selection: SieveSelection) -> None:
+        found, names, n = selection.missing, self._feature_names(), int(self.n_features_in_)
+        share = np.zeros(n) if found.share is None else found.share
+        self.missing_total_ = share if selection.privacy is None else None  # under noise nobody tells
+        self.missing_share_ = None
+        if selection.privacy is None and not selection.unseen:
+            by_site = found.by_site or {site: {} for site in (SERVER, *(selection.n_rows or ()))}
+            self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
+        if words := found.without_values(names):
+            warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)
+
+    def _feature_names(self) -> list[str]:
+        named = hasattr(self, "feature_names_in_")
+        return [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
 
 
 ALIKE = 0.7  # an absolute correlation from which two features are called alike

@@ -86,7 +86,7 @@ def answers(consortium, *requests):
 def asked(consortium):
     """What an honest server asks of a table that codes may make wide."""
     consortium.agree(method="Sieve", nominal=["f2"])
-    columns = m.Columns(consortium.case.features, ("f2",), "error")
+    columns = m.Columns(consortium.case.features, ("f2",), "mean")
     low, high = np.full(6, -99.0), np.full(6, 99.0)
     low[2], high[2] = 0, 4
     return m.AskProjections(columns, m.Scaling(low, high), np.ones((10, 2)))
@@ -97,7 +97,7 @@ def test_what_was_agreed_on_is_answered(consortium, asked):
     assert answers(consortium, first, asked) == {""}
     assert answers(consortium, first, asked, last) == {""}
     assert answers(consortium, first, last) == {""}  # of a table that codes do not make wide
-    order = "the method asks 'AskRanges', 'AskProjections', 'AskCovariances' in this order."
+    order = "the method asks 'AskRanges', 'AskMeans', 'AskProjections', 'AskCovariances' in this order."
     assert answers(consortium, asked) == {f"was asked AskProjections before AskRanges; {order}"}
     assert answers(consortium, first, last, asked) == {f"was asked AskProjections after AskCovariances; {order}"}
 
@@ -117,9 +117,9 @@ def test_of_few_rows_not_even_another_refusal_tells(consortium, asked):
 def test_what_was_not_agreed_on_is_refused_though_the_operator_signed_it(consortium, asked):
     columns, scaling = asked.columns, asked.scaling
     first = m.AskRanges(columns)
-    agreed = "which was not agreed on; agreed: AskRanges, AskProjections, AskCovariances."
+    agreed = "which was not agreed on; agreed: AskRanges, AskMeans, AskProjections, AskCovariances."
     assert answers(consortium, m.AskMoments(columns, scaling)) == {f"was asked AskMoments, {agreed}"}
-    as_numbers = dataclasses.replace(asked, columns=m.Columns(columns.features, (), "error"), weights=np.ones((6, 2)))
+    as_numbers = dataclasses.replace(asked, columns=m.Columns(columns.features, (), "mean"), weights=np.ones((6, 2)))
     assert answers(consortium, as_numbers) == {
         "was asked to read its columns in another way than agreed (nominal, missing)."
     }

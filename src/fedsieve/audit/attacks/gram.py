@@ -10,7 +10,6 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.messages.columns import square
 from fedsieve.messages.covariances import AskCovariances, Covariances
-from fedsieve.messages.encoding import Encoding
 
 WHOLE = 1e-4  # how far rounding may take a sum of whole numbers from a whole number
 
@@ -49,8 +48,8 @@ def _units(request: AskCovariances, reply: Covariances) -> tuple[Float, Float]:
     if request.scaling.low is None:  # each site's own ranges: from 0 to 1, whatever that is
         width, middle = np.ones(len(reply.features)), np.full(len(reply.features), 0.5)
     else:
-        encoding = Encoding.of(request.columns, request.scaling)
-        number = np.isnan(encoding.code)
+        encoding = request.encoding()
+        number = encoding.numbers
         low, high = encoding.low[encoding.owner], encoding.high[encoding.owner]
         width = np.where(number & (low < high), high - low, 1.0)
         middle = np.where(number, (low + high) / 2, 0.0)

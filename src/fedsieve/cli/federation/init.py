@@ -52,6 +52,7 @@ def init(
     ] = None,
     nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
+    center: Annotated[str | None, typer.Option(help=choices_help("center"))] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Sieve: sites answer with noise, under differential privacy of this epsilon.")
     ] = None,
@@ -96,6 +97,7 @@ def init(
         "n_features_to_select": how_many(k),
         "wire": wire,
         "missing": missing,
+        "center": center,
         "epsilon": epsilon,
         "delta": delta,
     }

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import cost_line, err, out, ranking_table, say, size, until_interrupted, warn
+from fedsieve.cli.console import (
+    cost_line,
+    err,
+    out,
+    ranking_table,
+    say,
+    say_what_is_missing,
+    size,
+    until_interrupted,
+    warn,
+)
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.purge import kept_line
 from fedsieve.deployment.folders import ServerFolder
@@ -217,6 +227,7 @@ def _show(this: RunFolder, output: Path) -> None:
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     if "privacy" in record:
         say(record["privacy"]["words"])
+    say_what_is_missing(record)
     say(cost_line(record))
     say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
     say(kept_line(this))

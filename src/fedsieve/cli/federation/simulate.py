@@ -10,8 +10,8 @@ import numpy as np
 import typer
 
 from fedsieve.arrays import Float, Int
-from fedsieve.cli.console import cost_line, out, ranking_table, say
-from fedsieve.cli.options import K_HELP, asked_and_other, how_many
+from fedsieve.cli.console import cost_line, out, ranking_table, say, say_what_is_missing
+from fedsieve.cli.options import K_HELP, asked_and_other, choices_help, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.tables import features_and_labels, read_labeled, read_rows
 from fedsieve.datasets import load_digits, partition
@@ -37,6 +37,7 @@ def simulate(
     labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
     labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
     rows: Annotated[Path | None, typer.Option(help="Unlabeled rows to deal out among the sites.")] = None,
+    missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
     seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
 ) -> None:
@@ -50,7 +51,11 @@ def simulate(
     if output is not None:
         refuse_to_overwrite(output)
     names = [f"site-{number:04d}" for number in range(1, clients + 1)]
-    chosen: dict[str, Any] = {"method": asked, "parameters": {} if k is None else {"n_features_to_select": how_many(k)}}
+    given = {"n_features_to_select": how_many(k), "missing": missing}
+    chosen: dict[str, Any] = {
+        "method": asked,
+        "parameters": {name: value for name, value in given.items() if value is not None},
+    }
     if labeled is None:
         text, own, parts = _digits(names, chosen, seed)
     else:
@@ -75,6 +80,7 @@ def simulate(
     if output is not None:
         write_selection(record, output)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    say_what_is_missing(record)
     say(cost_line(record))
     say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
 
@@ -84,8 +90,7 @@ def _digits(names: list[str], chosen: dict[str, Any], seed: int) -> tuple[str, L
     labeled_rows, others = partition.labeled_split(digits.Y, LABELED, seed)
     parts = partition.dirichlet(digits.Y[others], len(names), 0.5, seed)
     features, labels = list(digits.feature_names), list(digits.label_names)
-    text = agreement_text("simulation", ADDRESS, names, features, labels, privacy=PRIVACY, **chosen)
-    parse_agreement(text)  # says what is wrong before anything is made
+    text = _agreement(names, features, labels, chosen)
     X: Float = dense(digits.X)
     labeled = Labeled(X[labeled_rows], digits.Y[labeled_rows].astype(np.float64))
     return text, labeled, [X[others[part]] for part in parts]
@@ -97,9 +102,15 @@ def _files(
     if rows is None or not labels:
         raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
     features, label_names = features_and_labels(labeled, labels)
-    text = agreement_text("simulation", ADDRESS, names, features, label_names, privacy=PRIVACY, **chosen)
+    text = _agreement(names, features, label_names, chosen)
     agreement = parse_agreement(text)
     X, _ = read_rows(rows, agreement)
     no_labels: Int = np.zeros((len(X), 1), dtype=np.int64)
     parts = partition.iid(no_labels, len(names), seed)
     return text, read_labeled(labeled, agreement), [X[part] for part in parts]
+
+
+def _agreement(names: list[str], features: list[str], labels: list[str], chosen: dict[str, Any]) -> str:
+    text = agreement_text("simulation", ADDRESS, names, features, labels, privacy=PRIVACY, **chosen)
+    parse_agreement(text)  # says what is wrong before anything is made
+    return text

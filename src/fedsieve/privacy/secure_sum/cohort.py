@@ -107,7 +107,9 @@ class SecureCohort:
             labeled, X=_constant(labeled.X, few[:n]), Y=_constant(labeled.Y, few[n:]) if labels else labeled.Y
         )
         if method.rows_per_column:
-            method = method.comparing(self._cells.n_rows // method.rows_per_column, labeled.Y.shape[1])
+            n_gaps = int(((self._cells.missing > 0) & ~few)[:n].sum()) if method.columns.fills else 0
+            most = self._cells.n_rows // method.rows_per_column - n_gaps  # which values are missing is a column, too
+            method = method.comparing(most, labeled.Y.shape[1])
         return method, rows, left_out
 
     def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
