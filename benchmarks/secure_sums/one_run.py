@@ -34,7 +34,12 @@ def measured() -> dict[str, float]:
     names = tuple(f"site-{i}" for i in range(N_SITES))
     features = tuple(f"x{i}" for i in range(N_COLUMNS))
     method = SieveMethod(
-        features, ranges=dict.fromkeys(features, (-6.0, 6.0)), secure=True, on_bad_client="drop", max_rows=N_ROWS
+        features,
+        ranges=dict.fromkeys(features, (-6.0, 6.0)),
+        secure=True,
+        missing="error",
+        on_bad_client="drop",
+        max_rows=N_ROWS,
     )
     low = np.full(N_COLUMNS, -6.0)
     request = AskCovariances(Columns(features, (), "error"), Scaling(low, -low, "declared"))

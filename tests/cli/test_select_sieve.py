@@ -92,11 +92,9 @@ def test_groups_and_codes(fedsieve, tables):
 
 
 def test_what_stops_the_other_method_stops_nothing(fedsieve, tables):
-    half = tables.server.assign(dose=tables.server["dose"].mask(tables.server["dose"] < 0.3))
-    tables.save("server.csv", half)
-    result = fedsieve(*plain(tables, "--method", "ssfmlfs", "--missing", "unrelated"))
+    result = fedsieve(*plain(tables, "--method", "ssfmlfs", "--ranges", "local"))
     assert result.code == 0, result.err
-    assert "Warning: not compared with Sieve: Sieve: missing must be one of 'error'; got 'unrelated'." in result.err
+    assert "Warning: not compared with Sieve: Sieve: ranges must be 'federated', 'robust' or" in result.err
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,7 @@ def test_what_stops_the_other_method_stops_nothing(fedsieve, tables):
         (["-k", "auto", "--method", "ssfmlfs"], "SSFMLFS: n_features_to_select must be a whole number"),
         (["--group", "age,height"], "Sieve: groups name no such feature: 'height'."),
         (["--group", "age,dose", "--group", "dose"], "Sieve: groups must not overlap; 'dose' occurs twice."),
-        (["--missing", "unrelated"], "Sieve: missing must be one of 'error'; got 'unrelated'."),
+        (["--missing", "unrelated"], "Sieve: missing must be one of 'error', 'mean', 'indicator'; got"),
     ],
 )
 def test_bad_options_are_named(fedsieve, tables, options, says):

@@ -81,10 +81,11 @@ def test_a_site_answers_what_the_file_says():
     def kinds(**sections):
         return [terms.request for terms in parse_agreement(text(**sections)).method.terms()]
 
-    assert kinds() == [m.AskHistograms, m.AskCovariances]
-    assert kinds(nominal=["color"]) == [m.AskHistograms, m.AskProjections, m.AskCovariances]
-    assert kinds(ranges="federated") == [m.AskRanges, m.AskCovariances]
-    assert kinds(ranges=dict.fromkeys(FEATURES, (0.0, 1.0))) == [m.AskCovariances]
+    assert kinds() == [m.AskHistograms, m.AskMeans, m.AskCovariances]
+    assert kinds(parameters={"missing": "error"}) == [m.AskHistograms, m.AskCovariances]
+    assert kinds(nominal=["color"]) == [m.AskHistograms, m.AskMeans, m.AskProjections, m.AskCovariances]
+    assert kinds(ranges="federated") == [m.AskRanges, m.AskMeans, m.AskCovariances]
+    assert kinds(ranges=dict.fromkeys(FEATURES, (0.0, 1.0))) == [m.AskMeans, m.AskCovariances]
 
 
 def test_the_labels_stay_with_the_server_and_codes_are_told():
@@ -92,7 +93,7 @@ def test_the_labels_stay_with_the_server_and_codes_are_told():
     assert 'labels = ["y", "z"]  # in the server\'s labeled table only' in written
     assert 'nominal = ["color"]  # features whose values are codes' in written
     assert 'ranges = "robust"  # federated, robust, or declared as in [ranges]' in written
-    assert "missing" not in written
+    assert 'missing = "mean"\ncenter = "federation"' in written
 
 
 BASE = text(["f0", "f1", "f2"], nominal=["f1"], parameters={"n_features_to_select": "auto", "groups": [["f0", "f2"]]})
@@ -143,7 +144,7 @@ def test_a_value_that_is_left_out_counts_as_its_default(line):
             "a share between 0 and 1, or \"auto\"; got 'all'.",
         ),
         ({"ridge": 0.0}, "Sieve: ridge must be above 0 and at most 1e6; got 0.0."),
-        ({"missing": "unrelated"}, "[parameters] has unknown 'missing'."),
+        ({"missing": "unrelated"}, "Sieve: missing must be one of 'error', 'mean', 'indicator'; got 'unrelated'."),
         ({"lam": 1.2}, "[parameters] has unknown 'lam'."),
         ({"nominal": ["f0"]}, "[parameters] has unknown 'nominal'."),
     ],
