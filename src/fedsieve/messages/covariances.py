@@ -12,6 +12,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import (
     AT_WORST,
     Addend,
@@ -117,6 +118,15 @@ class AskCovariances(ScaledRequest):
             sums += rows.sums()
             products += rows.products()
         return Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
+
+    def facts(self, reply: Covariances) -> ColumnFacts | None:
+        """Means and deviations, in ranges that all know."""
+        if self.own_ranges:
+            return None
+        squares = reply.upper[_diagonal_places(len(reply.sums))]
+        spreads = squares - reply.sums**2 / reply.n_rows
+        spreads = np.where(spreads <= ROUNDING * reply.n_rows * squares, 0.0, spreads)
+        return self.encoding().facts(self.columns.features, reply.n_rows, reply.sums, spreads)
 
     def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""

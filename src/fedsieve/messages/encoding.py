@@ -6,6 +6,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.columns import Columns, Scaling, scaled
 from fedsieve.tables import dense
 
@@ -127,6 +128,17 @@ class Encoding:
         offset = np.where(coded, 0.0, (own - self._middle[self.owner]) / width)
         unit = np.divide(differences, size, out=np.zeros_like(differences), where=size > 0)
         return Centered(unit, size / width, offset)
+
+    def facts(self, features: tuple[str, ...], n_rows: int, sums: Float, spreads: Float) -> ColumnFacts:
+        """What sums and summed squared deviations of the encoded columns tell of numbers, in their own units."""
+        mean, deviation = np.full(len(features), np.nan), np.full(len(features), np.nan)
+        place = np.flatnonzero(np.isnan(self.code))
+        here = self.owner[place]
+        width = self._width[here]
+        mean[here] = self._middle[here] + width * sums[place] / n_rows
+        deviation[here] = width * np.sqrt(np.maximum(spreads[place], 0.0) / n_rows)
+        count = np.where(np.isnan(mean), np.nan, float(n_rows))
+        return ColumnFacts.of(features, n_rows, count=count, mean=mean, deviation=deviation)
 
     @property
     def _middle(self) -> Float:

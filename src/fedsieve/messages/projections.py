@@ -10,6 +10,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import Addend, Known, Reply
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.covariances import ROUNDING, constants_settled, site_encoding
@@ -116,6 +117,11 @@ class AskProjections(ScaledRequest):
             weighted += rows.sums() @ weights
             products += rows.products_with(weights)
         return Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
+
+    def facts(self, reply: Projections) -> ColumnFacts:
+        """Means and deviations."""
+        encoding = Encoding.of(self.columns, self.scaling)
+        return encoding.facts(self.columns.features, reply.n_rows, reply.sums, reply.spreads())
 
     def complaints(self, reply: Projections, known: Known) -> Iterator[str]:
         """Columns in their ranges; the weighted sums are sums of the columns, and so are their covariances."""
