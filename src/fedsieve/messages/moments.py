@@ -119,7 +119,9 @@ class AskMoments(ScaledRequest):
         start, width = np.where(as_they_are, 0.0, low), np.where(as_they_are, 1.0, np.maximum(high - low, 0.0))
         n = np.where(reply.count > 0, reply.count, np.nan)
         mean, deviation = start + width * reply.mean * (n / n), width * np.sqrt(reply.m2 / n)
-        return ColumnFacts.of(reply.features, reply.n_rows, count=reply.count, mean=mean, deviation=deviation)
+        return ColumnFacts.of(
+            reply.features, reply.n_rows, count=reply.count.astype(np.float64), mean=mean, deviation=deviation
+        )
 
     def complaints(self, reply: Moments, known: Known) -> Iterator[str]:
         """Counts of rows, and means and spreads that values in [0, 1] can have."""

@@ -2,12 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from fedsieve.cli.console import out, say, until_interrupted, warn
+from fedsieve.cli.console import columns_table, out, say, until_interrupted, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.run import run_to_end, wait_for_sites
 from fedsieve.deployment.folders import ServerFolder
@@ -70,18 +69,6 @@ def show_check(this: RunFolder, *, as_json: bool) -> bool:
         warn(line)
     say(f"Asked for: {listed(report['asked'], 20)}. No columns were compared. {_verdict(words, this.path / CHECK)}")
     return bool(words)
-
-
-def columns_table(parties: dict[str, Any], title: str) -> Table:
-    """Rows, and in how many columns something is noticeable."""
-    table = Table(title=title, title_justify="left")
-    for name in ("", "rows", "with gaps", "most missing", "one value only", "foreign codes"):
-        table.add_column(name, justify="right" if name else "left", overflow="fold")
-    for name, party in parties.items():
-        most = max(party["missing"].values(), default=0.0)
-        counts = (len(party[what]) for what in ("constant", "unknown_codes"))
-        table.add_row(name, str(party["rows"]), str(len(party["missing"])), f"{100 * most:.0f} %", *map(str, counts))
-    return table
 
 
 def _verdict(words: list[str], file: Path) -> str:
