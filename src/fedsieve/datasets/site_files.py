@@ -41,12 +41,8 @@ def compare_files(tables: Mapping[str, Any], labeled: str = "", nominal: Sequenc
         unread = {*missing, *free, *(column for column, where in mixed.items() if name in where)}
         gaps = {column: share for column, share in party["missing"].items() if column not in unread}
         party |= {"missing": gaps, "columns_missing": missing, "columns_extra": extra}
-    report |= {
-        "labels": labels,
-        "mixed": mixed,
-        "free_text": free,
-        "copies": _copies(list(values.values()), features, coded),
-    }
+    copies = _copies(list(values.values()), features, coded)
+    report |= {"labels": labels, "mixed": mixed, "free_text": free, "copies": copies}
     return {**report, "findings": [*_of_columns(report), *findings(report)]}
 
 
@@ -130,15 +126,25 @@ def _copies(parties: list[Float], features: tuple[str, ...], coded: Bool) -> lis
     alike = np.zeros((len(features), len(features)), dtype=bool)
     unlike = alike.copy()
     for rows in parties:
-        with np.errstate(all="ignore"):
-            centered = np.nan_to_num(rows - np.nanmean(np.where(np.isnan(rows).all(axis=0), 0.0, rows), axis=0))
-            length = np.sqrt((centered**2).sum(axis=0))
-            same = np.abs(centered.T @ centered) >= COPIES * np.outer(length, length)
-        both = np.outer(length > 0, length > 0)
+        same, both = _same(rows)
         alike |= both & same
         unlike |= both & ~same
     first, second = np.nonzero(np.triu(alike & ~unlike, 1) & ~coded & ~coded[:, None])
     return [[features[i], features[j]] for i, j in zip(first, second, strict=True)]
+
+
+def _same(rows: Float) -> tuple[Bool, Bool]:
+    """Which two columns are nearly the same in the rows that have both, and which two vary there at all."""
+    present = ~np.isnan(rows)
+    centered = np.where(present, rows, 0.0)
+    centered = np.where(present, centered - centered.sum(axis=0) / np.maximum(present.sum(axis=0), 1), 0.0)
+    here = present.astype(np.float64)
+    n, sums, squares = np.maximum(here.T @ here, 1), centered.T @ here, (centered**2).T @ here
+    spread = np.maximum(squares - sums**2 / n, 0.0)  # of the first of two
+    products = np.abs(centered.T @ centered - sums * sums.T / n)
+    most = np.sqrt(spread * spread.T)
+    both = most > 1e-12 * np.sqrt(squares * squares.T)  # beyond rounding
+    return products >= COPIES * most, both
 
 
 def _of_columns(report: Mapping[str, Any]) -> list[str]:
@@ -149,12 +155,10 @@ def _of_columns(report: Mapping[str, Any]) -> list[str]:
             if party[what]:
                 words.append(f"{name}: {verb} the columns {listed(party[what])}.")
     copies = report["copies"]
-    words += [
-        f"column {name!r} holds text of its own in most rows: an ID, or free text?" for name in report["free_text"]
-    ]
-    words += [
-        f"column {name!r} holds text in {listed(where)}, numbers elsewhere." for name, where in report["mixed"].items()
-    ]
+    for column in report["free_text"]:
+        words.append(f"column {column!r} holds text of its own in most rows: an ID, or free text?")
+    for column, where in report["mixed"].items():
+        words.append(f"column {column!r} holds text in {listed(where)}, numbers elsewhere.")
     words += [f"columns {first!r} and {second!r} are nearly the same." for first, second in copies[:MOST_COPIES]]
     more = len(copies) - MOST_COPIES
     return [*words, f"{more} more pairs of columns are nearly the same."] if more > 0 else words

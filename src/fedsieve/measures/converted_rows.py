@@ -24,8 +24,10 @@ def conversion_of(values: Float, edges: Float, others: Int) -> Conversion | None
     apart = distance(here, others)
     if apart < ELSEWHERE or not is_unlike(apart, *by_chance(here, others)):
         return None
-    turned = [bin_counts((values - one.offset) / one.factor, edges) for one in BOTH_WAYS]
+    middle = float(np.nanmedian(values))
+    possible = [one for one in BOTH_WAYS if one.low <= (middle - one.offset) / one.factor <= one.high]
+    turned = [bin_counts((values - one.offset) / one.factor, edges) for one in possible]
     left = [distance(counts, others) for counts in turned]
     best = int(np.argmin(left))
     by_chance_too = left[best] <= AT_MOST and not is_unlike(left[best], *by_chance(turned[best], others))
-    return BOTH_WAYS[best] if left[best] <= AMONG or by_chance_too else None
+    return possible[best] if left[best] <= AMONG or by_chance_too else None

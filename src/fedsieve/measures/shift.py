@@ -157,12 +157,13 @@ def _conversions(own: _Numbers, others: _Numbers) -> Int:
     best = np.full(own.mean.shape, np.inf)
     chosen = np.full(own.mean.shape, NONE, dtype=np.int64)
     distinct = _distinct(own, others) & (own.deviation > 0) & (others.deviation > 0)
-    for place, (factor, offset, _) in enumerate(BOTH_WAYS):
+    for place, (factor, offset, _, least, most) in enumerate(BOTH_WAYS):
         deviation = factor * others.deviation
         mean = np.abs(own.mean - factor * others.mean - offset) / deviation
         spread = np.abs(np.log(own.deviation / deviation))
         width = np.abs(np.log(own.width / (factor * others.width)))
         fits = (mean <= MEAN_FITS) & (spread <= SPREAD_FITS) & ~(width > WIDTH_FITS) & distinct
+        fits &= (least <= others.mean) & (others.mean <= most)
         better = fits & (mean + spread < best)
         best[better], chosen[better] = (mean + spread)[better], place
     return chosen

@@ -4,7 +4,7 @@ Each is told in one direction, `factor * x + offset`; both are looked for. Value
 names are questions to a person who knows the column.
 """
 
-from math import log
+from math import inf, log
 from typing import NamedTuple
 
 
@@ -13,7 +13,9 @@ class Conversion(NamedTuple):
 
     factor: float
     offset: float
-    units: str  # in words that can follow "in": the first unit is that of x
+    units: str
+    low: float = -inf  # between which the mean of what is converted lies, where the units are those of one quantity
+    high: float = inf
 
     def __call__(self, x: float) -> float:
         """The value in the other unit."""
@@ -26,7 +28,7 @@ class Conversion(NamedTuple):
         >>> CELSIUS.back(98.6).__round__(6)
         37.0
         """
-        return Conversion(1 / self.factor, -self.offset / self.factor, self.units)
+        return Conversion(1 / self.factor, -self.offset / self.factor, self.units, self(self.low), self(self.high))
 
     @property
     def looks_like(self) -> str:
@@ -47,7 +49,7 @@ def _plus(offset: float) -> str:
     return f" {'plus' if offset > 0 else 'minus'} {abs(offset):.4g}" if offset else ""
 
 
-CELSIUS = Conversion(1.8, 32.0, "°C and °F")
+CELSIUS = Conversion(1.8, 32.0, "°C and °F", -60.0, 60.0)
 GLUCOSE = Conversion(18.0, 0.0, "mg/dl and mmol/l of glucose")
 CONVERSIONS = (
     CELSIUS,
@@ -55,7 +57,7 @@ CONVERSIONS = (
     Conversion(2.54, 0.0, "inch and cm"),
     Conversion(7.5006, 0.0, "kPa and mmHg"),
     Conversion(10.0, 0.0, "cm and mm, g/dl and g/l"),
-    Conversion(10.929, -23.5, "% and mmol/mol of HbA1c"),
+    Conversion(10.929, -23.5, "% and mmol/mol of HbA1c", 3.0, 20.0),
     GLUCOSE,
     Conversion(38.67, 0.0, "mg/dl and mmol/l of cholesterol"),
     Conversion(88.4, 0.0, "mg/dl and µmol/l of creatinine"),
