@@ -2,6 +2,7 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from fedsieve.deployment.site_shift import write_shift
@@ -53,6 +54,7 @@ def test_what_looks_like_another_unit_is_said(fedsieve, site):
 def test_select_names_the_client_whose_column_is_in_another_unit(fedsieve, tables, method):
     heavy = tables.clients["siteA"].assign(**{"weight [kg]": lambda rows: rows["weight [kg]"] * 1000})
     tables.save("siteA.csv", heavy)
+    tables.save("siteB.parquet", pd.concat([tables.clients["siteB"], tables.clients["siteC"]]))
     said = fedsieve(*tables.select(method=method))
     told = "siteA, column 'weight [kg]': its values look like 1000 times the others' (g and mg?)"
     assert said.code == 0

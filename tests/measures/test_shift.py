@@ -72,6 +72,8 @@ def test_of_three_parties_only_the_odd_one_is_named_and_of_two_none():
     tables = parties(3)
     tables["site-0"][:, 0] /= 18
     assert [one.party for one in found(tables)] == ["site-0"]
+    tables["site-2"] = tables["site-2"][:9]  # too few to be the third
+    assert found(tables) == ()
     del tables["site-2"]
     assert compare({name: facts_of_rows(X, NAMES) for name, X in tables.items()}) is None
 

@@ -199,7 +199,7 @@ def _hardly_overlap(own: Int, others: Int) -> bool:
 
 
 def _from_most(facts: list[ColumnFacts], table: _Numbers, party: int, column: int) -> bool:
-    """Whether the party differs from more than half of the others, each by itself."""
+    """Whether the party differs from more than half of the others, each by itself; one other could be the odd one."""
     here = _Numbers(*(numbers[:, column] for numbers in table))
     distinct, known = _distinct(_Numbers(*(numbers[party] for numbers in here)), here), ~np.isnan(here.mean)
     bins = [one.bins[column] for one in facts]
@@ -208,4 +208,5 @@ def _from_most(facts: list[ColumnFacts], table: _Numbers, party: int, column: in
         known |= np.array([part is not None and part[1].sum() >= LEAST_VALUES for part in bins])
         distinct |= np.array([part is not None and _hardly_overlap(own[1], part[1]) for part in bins])
     others = known & (np.arange(len(known)) != party)
-    return bool(2 * np.count_nonzero(distinct & others) > np.count_nonzero(others))
+    n_others = np.count_nonzero(others)
+    return bool(n_others >= 2 and 2 * np.count_nonzero(distinct & others) > n_others)

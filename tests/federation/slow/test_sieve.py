@@ -19,7 +19,7 @@ def test_sieve_over_the_network_is_sieve_in_one_process(tmp_path, k):
             said = consortium.call("check", consortium.fed, seconds=RUN_SECONDS).text
             assert "No columns were compared. Nothing looks wrong." in " ".join(said.split())
             left = [entry["reply"] for entry in WhatLeft(consortium.site(consortium.names[0])).chain.entries()]
-            assert left == ["Histograms"]
+            assert left == ["Ranges"]
         record, expected = consortium.run().result(), consortium.expected()
         assert record["method"] == "Sieve"
         for key in ("selected", "order", "columns", "redundant_with", "parameters", "bytes", "transcript"):
