@@ -39,6 +39,13 @@ class FedSieveWarning(UserWarning):
     """Something looks wrong but need not be: the work goes on."""
 
 
+class SiteShiftWarning(FedSieveWarning):
+    """A client's column looks as if it were in another unit, or lies apart from the others'.
+
+    To switch it off: `warnings.simplefilter("ignore", SiteShiftWarning)`.
+    """
+
+
 class MissingExtraError(FedSieveError, ImportError):
     """A command needs an optional dependency that is not installed."""
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fedsieve import SSFMLFS, Sieve
-from fedsieve.errors import FedSieveWarning
+from fedsieve.errors import FedSieveWarning, SiteShiftWarning
 from fedsieve.protocol.influence import odd_sites
 
 RNG = np.random.default_rng(4)  # with which leaving a site out matters, to the order and to PageRank
@@ -46,7 +46,8 @@ def test_it_is_not_told_of_two_sites_or_of_vectors():
 def test_a_site_that_stretches_a_column_is_named_once_it_is_read():
     alike = {f"site-{number}": np.random.default_rng(number).random((30, 6)) for number in range(4)}
     alike["site-0"][:, 2] *= 1e4
-    fitted = SSFMLFS(wire="statistics").fit(X, Y, clients=alike)
+    with pytest.warns(SiteShiftWarning, match="site-0, column 'x2': its values lie apart"):
+        fitted = SSFMLFS(wire="statistics").fit(X, Y, clients=alike)
     with pytest.warns(FedSieveWarning, match="'site-0' alone"):
         fitted.influence_  # noqa: B018
 

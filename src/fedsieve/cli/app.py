@@ -63,6 +63,8 @@ class Commands(CommandFiles):
     summaries: ClassVar[Mapping[str, str]] = {
         "demo": "Choose pixels of handwritten digits with ten sites, offline, in seconds.",
         "select": "Rank features from files: one with labeled rows, two or more with unlabeled rows.",
+        "check": "Compare the files of several sites, and say what looks wrong; exit code 0 where nothing does, "
+        "1 else.",
         "apply": "Reduce a table to the selected features, best first.",
         "audit": "Attack a method's real answers, and say what a curious server could learn from them.",
         "benchmark": "Run experiments from TOML files; what is recorded already is not computed\n"

@@ -76,6 +76,18 @@ def ranking_table(record: dict[str, Any], n_shown: int) -> Table:
     return table
 
 
+def columns_table(parties: dict[str, Any], title: str) -> Table:
+    """The rows of each party, and in how many of its columns something is noticeable."""
+    table = Table(title=title, title_justify="left")
+    for name in ("", "rows", "with gaps", "most missing", "one value only", "foreign codes"):
+        table.add_column(name, justify="right" if name else "left", overflow="fold")
+    for name, party in parties.items():
+        most = max(party["missing"].values(), default=0.0)
+        counts = (len(party[what]) for what in ("constant", "unknown_codes"))
+        table.add_row(name, str(party["rows"]), str(len(party["missing"])), f"{100 * most:.0f} %", *map(str, counts))
+    return table
+
+
 def cost_line(record: dict[str, Any]) -> str:
     """How many rounds a selection took, and how many bytes."""
     sent = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] != "server")

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -20,7 +20,9 @@ from fedsieve.errors import MissingExtraError
 from fedsieve.learning import MLkNN, metrics
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import SERVER, Labeled, Method
+from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.shift import shift_record, shift_words, site_shift
 from fedsieve.report.pictures import draw_pixels
 from fedsieve.selection_file import (
     CSV,
@@ -45,6 +47,7 @@ class TimedRun:
 
     method: Method
     outcome: Outcome
+    shift: dict[str, Any] | None
     seconds: float
 
 
@@ -93,6 +96,9 @@ def demo(
         for name in (asked, other)
     }
     record = records[asked]
+    record["shift"] = runs[asked].shift
+    for words in shift_words(record["shift"]):
+        warn(words)
     add_other_ranks(record, records[other])
     write_selection(record, output)
     pixel_of = {name: pixel for pixel, name in enumerate(digits.feature_names)}
@@ -140,9 +146,11 @@ def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
 def _run(title: str, method: Method, labeled: Labeled, sites: dict[str, ArrayTable]) -> TimedRun:
     say(Text.assemble("\n", (title, "bold")))
     began = time.perf_counter()
+    kept = KeptReplies()
     with Rounds() as rounds:
-        outcome = in_process.select(method, labeled, sites, rounds.watch)
-    return TimedRun(method, outcome, time.perf_counter() - began)
+        outcome = in_process.select(method, labeled, sites, rounds.watch, kept=kept)
+    seconds = time.perf_counter() - began
+    return TimedRun(method, outcome, shift_record(site_shift(method, labeled, kept)), seconds)
 
 
 def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> Table:

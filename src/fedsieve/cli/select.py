@@ -32,6 +32,8 @@ from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.tables import FederationTables, leaks, read_sites
 from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
+from fedsieve.protocol.influence import KeptReplies
+from fedsieve.protocol.shift import shift_record, shift_words, site_shift
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
 from fedsieve.text import counted
 from fedsieve.transport import in_process
@@ -129,9 +131,11 @@ def select(
 
 
 def _run(method: Method, data: FederationTables) -> dict[str, Any]:
+    kept = KeptReplies()
     with Rounds() as rounds:
-        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch)
-    return selection_record(method, outcome, list(data.labels))
+        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, kept=kept)
+    record = selection_record(method, outcome, list(data.labels))
+    return {**record, "shift": shift_record(site_shift(method, data.labeled, kept))}
 
 
 def _beside(name: str, method: Callable[[], Method], data: FederationTables) -> dict[str, Any] | None:
@@ -157,6 +161,8 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
     for site, n_clipped in (record.get("n_clipped") or {}).items():
         if n_clipped:
             warn(f"{site!r}: {counted(n_clipped, 'value')} outside the declared ranges, clipped.")
+    for words in shift_words(record["shift"]):
+        warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     if beside is not None:
         say(agreement_line(record, beside))

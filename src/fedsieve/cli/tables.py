@@ -39,7 +39,7 @@ class FederationTables:
 
 def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bool) -> FederationTables:
     """Read the server's and all clients' files, and match their columns by name."""
-    paths = _client_paths(clients)
+    paths = client_paths(clients)
     server = read_table(labeled)
     label_names = label_columns(labels, server.column_names)
     features, _ = names_that_differ(server.column_names, label_names)
@@ -108,21 +108,22 @@ def read_labeled(file: Path, agreement: Agreement) -> Labeled:
     return labeled
 
 
-def _client_paths(clients: Sequence[str]) -> dict[str, Path]:
+def client_paths(clients: Sequence[str], option: str = "--client", least: int = 2) -> dict[str, Path]:
+    """The file of each client, by its name or that of the file."""
     paths: dict[str, Path] = {}
     for text in clients:
         name, equals, path = text.partition("=")
         if not equals or Path(text).is_file():  # a file may have "=" in its path
             name, path = Path(text).stem, text
         if not name or not path:
-            raise ParameterError(f"--client takes FILE or NAME=FILE; got {text!r}.")
+            raise ParameterError(f"{option} takes FILE or NAME=FILE; got {text!r}.")
         file = Path(path)
         if name in paths:
             raise ParameterError(
-                f"two clients are called {name!r} ({paths[name]}, {file}). Name them: --client NAME=FILE."
+                f"two clients are called {name!r} ({paths[name]}, {file}). Name them: {option} NAME=FILE."
             )
         paths[name] = file
-    if len(paths) < 2:
+    if len(paths) < least:
         raise ParameterError(f"a federation needs at least two clients; got {len(paths)}. Give --client twice or more.")
     return paths
 

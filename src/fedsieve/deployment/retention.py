@@ -53,7 +53,7 @@ def _replies(run: RunFolder) -> Kept:
     busy = run.leader() is not None
     if busy:
         what = "replies of a run that goes on"
-    elif run.result() is None:
+    elif not run.has_ended:
         what = "replies of a run without a result, which cannot be resumed without them"
     else:
         what = "replies, kept on purpose"

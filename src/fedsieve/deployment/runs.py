@@ -19,6 +19,7 @@ from fedsieve.reading import read_json, read_json_lines
 from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
 
 KEEPS = "keep-replies"  # a file that says so
+SHIFT, CHECK = "shift.json", "check.json"  # kept aside
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,16 @@ class RunFolder:
         kinds = {"id": str, "sites": list[str], "absent": list[str], "agreement": str}
         settings: dict[str, Any] = read_json(self.path / "run.json", kinds, way_out="Start a new run.")
         return settings
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it is to end after its first rounds, without a selection."""
+        return self.settings().get("check") is True
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether what it was started for is there: a selection, or the findings of a check."""
+        return (self.path / (CHECK if self.is_check else JSON)).is_file()
 
     @contextmanager
     def lead(self) -> Iterator[None]:
@@ -64,6 +75,16 @@ class RunFolder:
     def finish(self, record: dict[str, Any]) -> None:
         """Keep the result."""
         write_selection_json(selection_text(record), self.path)
+
+    def keep_aside(self, name: str, content: dict[str, Any]) -> None:
+        """Keep what is for the operator, and in no result that sites are sent."""
+        write_json(self.path / name, content, mode=PRIVATE)
+
+    def aside(self, name: str, fields: dict[str, Any]) -> dict[str, Any] | None:
+        """What was kept of it, an object with these fields, if anything was."""
+        file = self.path / name
+        kept: dict[str, Any] | None = read_json(file, fields, way_out=f"Remove {file}.") if file.is_file() else None
+        return kept
 
     def fail(self, reason: str) -> None:
         """Keep the reason why there is no result."""
@@ -121,13 +142,14 @@ class RunFolder:
         return self.replies / f"{number:05d}"
 
 
-def new_run(folder: ServerFolder, sites: list[str], absent: list[str]) -> RunFolder:
-    """Start a run's folder for these sites."""
+def new_run(folder: ServerFolder, sites: list[str], absent: list[str], *, check: bool = False) -> RunFolder:
+    """Start a run's folder for these sites; a check is a run that ends after its first rounds."""
     now = time.time()
     name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
     run = RunFolder(make_private(folder.server / "runs" / name))
     fingerprint = folder.agreement().fingerprint
-    write_json(run.path / "run.json", {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint})
+    settings = {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint}
+    write_json(run.path / "run.json", {**settings, "check": True} if check else settings)
     return run
 
 

@@ -12,11 +12,13 @@ from fedsieve.arrays import Int
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, listed
+from fedsieve.measures.converted_rows import ELSEWHERE, conversion_of
+from fedsieve.measures.shift import HARDLY, finding_words
 from fedsieve.measures.unlikeness import by_chance, distance, is_unlike
 from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins, Columns
 from fedsieve.reading import read_json
-from fedsieve.tables import Table
+from fedsieve.tables import Table, dense
 
 FILE = "shift.json"
 AGAIN = "It is written anew in the next run."
@@ -28,11 +30,17 @@ def compared(rows: Table, answered: Table, columns: Columns, bins: Bins, total: 
     The others' counts are what is left of the total without those that the site `answered`, without what it holds back.
     """
     own, others = counts_of(rows, columns, bins), np.maximum(total - counts_of(answered, columns, bins), 0)
-    found = []
-    for name, here, there in zip(columns.features, bins.split(own), bins.split(others), strict=True):
+    found, edges, nominal = [], bins.by_column(), columns.nominal_mask
+    counts = zip(columns.features, bins.split(own), bins.split(others), strict=True)
+    for place, (name, here, there) in enumerate(counts):
         apart, (mean, deviation) = float(distance(here, there)), by_chance(here, there)
         unlike = is_unlike(apart, mean, deviation)
-        found.append({"column": name, "distance": apart, "by_chance": mean, "unlike": unlike})
+        entry = {"column": name, "distance": apart, "by_chance": mean, "unlike": unlike}
+        if unlike and apart >= ELSEWHERE and not nominal[place]:
+            conversion = conversion_of(dense(rows.whole((name,)))[:, 0], edges[place], there)
+            if conversion is not None or apart >= 1 - HARDLY:
+                entry["looks"] = finding_words(conversion)
+        found.append(entry)
     return sorted(found, key=lambda one: (-one["unlike"], -one["distance"]))
 
 
@@ -41,7 +49,13 @@ def words(columns: list[dict[str, Any]]) -> str:
     unlike = [found["column"] for found in columns if found["unlike"]]
     how_many = f"{len(unlike) or 'none'} of {len(columns)} columns"
     which = f": {listed(unlike)}" if unlike else ""
-    return f"in {how_many} this site's rows are unlike those of the others{which}"
+    looks = "".join(f"; {words}" for words in looks_wrong(columns))
+    return f"in {how_many} this site's rows are unlike those of the others{which}{looks}"
+
+
+def looks_wrong(columns: list[dict[str, Any]]) -> list[str]:
+    """What looks like another unit, or lies apart; one sentence for each column."""
+    return [f"column {found['column']!r}: its values {found['looks']}" for found in columns if found.get("looks")]
 
 
 def write_shift(folder: Path, columns: list[dict[str, Any]]) -> None:
@@ -60,4 +74,5 @@ def read_shift(folder: Path) -> list[dict[str, Any]]:
 
 def _is_found(found: Any) -> bool:
     kinds = {"column": str, "distance": float, "by_chance": float, "unlike": bool}
-    return isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in kinds.items())
+    known = isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in kinds.items())
+    return known and isinstance(found.get("looks", ""), str)  # told where something does

@@ -94,6 +94,15 @@ def around_codes(edges: Float) -> bool:
     return np.array_equal(edges, edges_of_points(np.floor(edges)))
 
 
+def around_points(edges: Float) -> bool:
+    """Whether all edges are those around single values, as of columns with one or two values.
+
+    >>> around_points(edges_of_points([0.0, 1.0])), around_points(edges_between(0.0, 1.0))
+    (True, False)
+    """
+    return np.array_equal(edges, edges_of_points(edges[::2]))
+
+
 def edges_of_codes(low: float, high: float) -> Float:
     """Edges around every whole number of a range of codes."""
     return edges_of_points(np.arange(low, high + 1))

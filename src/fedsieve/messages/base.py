@@ -14,6 +14,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError, listed
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.columns import Bins, Columns, declare
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table
@@ -104,6 +105,8 @@ class Request:
     """Whether later replies of a client are checked against its reply to this."""
     machinery: ClassVar[bool] = False
     """Whether the protocol itself asks it, whatever the method."""
+    single_columns: ClassVar[bool] = False
+    """Whether its reply tells of each column by itself, and nothing of how columns go together."""
     tells_of: ClassVar[str] = ""
     """What totals of several kinds tell of together: of other sites, their difference would tell of single ones."""
     noisy: ClassVar[bool] = False
@@ -141,6 +144,10 @@ class Request:
 
     def told_spread(self) -> tuple[Columns, Bins, Int] | None:
         """How many values of all sites together lie in each bin, where it tells that."""
+        return None
+
+    def facts(self, reply: Any) -> ColumnFacts | None:  # noqa: ARG002 (most tell of columns together)
+        """What a checked reply tells of single columns, in the table's own units, where it tells that."""
         return None
 
     def rests_on(self) -> Iterable[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import (
     AT_WORST,
     Addend,
@@ -134,6 +135,15 @@ class AskCovariances(FilledRequest):
             products += rows.products()
         reply = Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
         return reply.within() if self.center == SITES else reply
+
+    def facts(self, reply: Covariances) -> ColumnFacts | None:
+        """Means and deviations, in ranges that all know."""
+        if self.own_ranges:
+            return None
+        squares = reply.upper[_diagonal_places(len(reply.sums))]
+        spreads = squares - reply.sums**2 / reply.n_rows
+        spreads = np.where(spreads <= ROUNDING * reply.n_rows * squares, 0.0, spreads)
+        return self.encoding().facts(self.columns.features, reply.n_rows, self.sums_told(reply.sums), spreads)
 
     def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.columns import INDICATOR, Columns, Fill, Scaling, scaled
 from fedsieve.tables import dense
 
@@ -191,6 +192,24 @@ class Encoding:
         size = np.abs(differences).max(axis=0, initial=0.0)
         unit = np.divide(differences, size, out=np.zeros_like(differences), where=size > 0)
         return Centered(unit, size / width, offset)
+
+    def facts(self, features: tuple[str, ...], n_rows: int, sums: Float, spreads: Float) -> ColumnFacts:
+        """What sums and summed squared deviations of the encoded columns tell of numbers, in their own units.
+
+        Nothing of columns in which others' means stand in. Within a site there are no sums (NaN).
+        """
+        mean, deviation = np.full(len(features), np.nan), np.full(len(features), np.nan)
+        place = np.flatnonzero(self.numbers & ~self.misses[self.owner])
+        here = self.owner[place]
+        width = self._width[here]
+        mean[here] = self.raw(sums / n_rows)[place]
+        deviation[here] = width * np.sqrt(np.maximum(spreads[place], 0.0) / n_rows)
+        count = np.where(np.isnan(deviation), np.nan, float(n_rows))
+        return ColumnFacts.of(features, n_rows, count=count, mean=mean, deviation=deviation)
+
+    def raw(self, means: Float) -> Float:
+        """Means of the encoded columns, which are from the middle of their ranges, in the table's own units."""
+        return self._middle[self.owner] + self._width[self.owner] * means
 
     @property
     def _middle(self) -> Float:

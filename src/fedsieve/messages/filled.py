@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.messages.base import Known
@@ -24,6 +26,10 @@ class FilledRequest(ScaledRequest):
     def encoding(self) -> Encoding:
         """How a reply's columns are encoded."""
         return Encoding.of(self.columns, self.scaling, self.fill)
+
+    def sums_told(self, sums: Float) -> Float:
+        """The sums of a reply; within sites none are told (NaN)."""
+        return np.where(self.center == FEDERATION, sums, np.nan)
 
     def pins(self) -> Mapping[str, Any]:
         """Also the means, by the totals that they follow from."""

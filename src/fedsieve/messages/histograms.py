@@ -9,6 +9,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.binning import MOST_EDGES, around_codes, edges_between, too_fine
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import (
     Addend,
     Known,
@@ -50,6 +51,7 @@ class AskHistograms(Request):
 
     reply: ClassVar = Histograms
     title: ClassVar = "histograms of the columns"
+    single_columns: ClassVar = True
 
     columns: Columns
     bins: Bins
@@ -58,6 +60,12 @@ class AskHistograms(Request):
         """Batch by batch."""
         self.bins.check(len(self.columns.features))
         return Histograms(table.n_rows, self.columns.features, counts_of(table, self.columns, self.bins))
+
+    def facts(self, reply: Histograms) -> ColumnFacts:
+        """The bins, and how many values are there."""
+        parts = self.bins.split(reply.counts)
+        bins = list(zip(self.bins.by_column(), parts, strict=True))
+        return ColumnFacts.of(reply.features, reply.n_rows, count=[part.sum() for part in parts], bins=bins)
 
     def complaints(self, reply: Histograms, known: Known) -> Iterator[str]:
         """Counts of all rows, or of fewer where values may be missing."""

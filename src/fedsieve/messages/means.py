@@ -8,6 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import Addend, Known, Reply
 from fedsieve.messages.columns import Columns, Fill, Scaling, check_ranges_hold, same_names
 from fedsieve.messages.encoding import Encoding
@@ -76,6 +77,15 @@ class AskMeans(ScaledRequest):
         memory.keep(OWN_COUNTS, np.array([own.n_rows, *own.present], dtype=np.float64))
         memory.keep(OWN_SUMS, np.array([owner, own.sums], dtype=np.float64))
         return own
+
+    def facts(self, reply: Means) -> ColumnFacts:
+        """How many values are there, and the means of numbers."""
+        encoding = Encoding.of(self.columns, self.scaling)
+        count, mean = reply.present.astype(np.float64), np.full(len(reply.features), np.nan)
+        if self.center == FEDERATION:
+            here = encoding.owner[encoding.numbers]
+            mean[here] = encoding.raw(reply.fill.means(encoding.owner))[encoding.numbers]
+        return ColumnFacts.of(reply.features, reply.n_rows, count=count, mean=np.where(count > 0, mean, np.nan))
 
     def complaints(self, reply: Means, known: Known) -> Iterator[str]:
         """Counts of rows, and sums that so many values in their ranges can have."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError, ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import Addend, Known, Reply
 from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
 from fedsieve.messages.ranges import AskRanges, Ranges
@@ -88,6 +89,7 @@ class AskMoments(ScaledRequest):
 
     reply: ClassVar = Moments
     title: ClassVar = "means and spreads"
+    single_columns: ClassVar = True
 
     columns: Columns
     scaling: Scaling
@@ -107,6 +109,19 @@ class AskMoments(ScaledRequest):
         own = self.answer(table)
         memory.keep(OWN, np.array([own.count, own.mean, own.m2]))
         return own
+
+    def facts(self, reply: Moments) -> ColumnFacts | None:
+        """Means and deviations of the values as they were scaled, beyond the ranges' ends of what was clipped there."""
+        low, high = self.scaling.low, self.scaling.high
+        if low is None or high is None:  # in ranges that only the site knows
+            return None
+        as_they_are = self.columns.nominal_mask
+        start, width = np.where(as_they_are, 0.0, low), np.where(as_they_are, 1.0, np.maximum(high - low, 0.0))
+        n = np.where(reply.count > 0, reply.count, np.nan)
+        mean, deviation = start + width * reply.mean * (n / n), width * np.sqrt(reply.m2 / n)
+        return ColumnFacts.of(
+            reply.features, reply.n_rows, count=reply.count.astype(np.float64), mean=mean, deviation=deviation
+        )
 
     def complaints(self, reply: Moments, known: Known) -> Iterator[str]:
         """Counts of rows, and means and spreads that values in [0, 1] can have."""

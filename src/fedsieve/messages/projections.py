@@ -10,6 +10,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.errors import ProtocolError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import Addend, Known, Reply
 from fedsieve.messages.columns import Columns, Fill, Scaling, same_names
 from fedsieve.messages.covariances import ROUNDING, constants_settled
@@ -130,6 +131,11 @@ class AskProjections(FilledRequest):
             products += rows.products_with(weights)
         reply = Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
         return reply.within() if self.center == SITES else reply
+
+    def facts(self, reply: Projections) -> ColumnFacts:
+        """Means and deviations."""
+        encoding = self.encoding()
+        return encoding.facts(self.columns.features, reply.n_rows, self.sums_told(reply.sums), reply.spreads())
 
     def complaints(self, reply: Projections, known: Known) -> Iterator[str]:
         """Columns in their ranges; the weighted sums are sums of the columns, and so are their covariances."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import (
     Known,
     Reply,
@@ -55,12 +56,20 @@ class AskRanges(Request):
     reply: ClassVar = Ranges
     title: ClassVar = "ranges of the columns"
     remembered: ClassVar = True  # later moments and covariances must fit them
+    single_columns: ClassVar = True
 
     columns: Columns
 
     def answer(self, table: Table) -> Ranges:
         """Batch by batch."""
         return ranges_of(table, self.columns)
+
+    def facts(self, reply: Ranges) -> ColumnFacts:
+        """Both ends."""
+        empty = reply.low > reply.high
+        low, high = (np.where(empty, np.nan, end) for end in (reply.low, reply.high))
+        count = np.full(len(empty), float(reply.n_rows) if self.columns.missing == "error" else np.nan)
+        return ColumnFacts.of(reply.features, reply.n_rows, count=count, low=low, high=high)
 
     def complaints(self, reply: Ranges, known: Known) -> Iterator[str]:
         """Finite, in order, and empty only where values may be missing."""

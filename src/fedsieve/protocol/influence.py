@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.errors import FedSieveError
+from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages import Reply, Request
 from fedsieve.protocol.cohort import Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -26,18 +27,27 @@ SPREADS = 2.0  # times that a column deviates more, or less, with a site than wi
 
 
 class KeptReplies:
-    """An observer that keeps the checked replies of a run's last attempt, as long as they are not too large."""
+    """An observer that keeps the checked replies of a run's last attempt, as long as they are not too large.
+
+    What they tell of single columns is small, and kept in any case: `facts`, by request and client.
+    """
 
     def __init__(self) -> None:
-        self._said: list[tuple[Request, dict[str, Any]]] = []
-        self._n_bytes = 0
+        self.begin()
 
     def begin(self) -> None:
         """A new attempt: forget the one before."""
-        self._said, self._n_bytes = [], 0
+        self._said: list[tuple[Request, dict[str, Any]]] = []
+        self._n_bytes = 0
+        self.facts: list[tuple[Request, dict[str, ColumnFacts]]] = []
 
     def __call__(self, client: str, request: Request, reply: Any) -> None:
         """Keep a reply."""
+        facts = request.facts(reply)
+        if facts is not None:
+            if not self.facts or self.facts[-1][0] is not request:
+                self.facts.append((request, {}))
+            self.facts[-1][1][client] = facts
         self._n_bytes += sum(getattr(value, "nbytes", 0) for value in vars(reply).values())
         if self._n_bytes > MAX_KEPT:
             self._said = []

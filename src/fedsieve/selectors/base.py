@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.checks import check_list, check_n_features, plain
-from fedsieve.errors import DataError, FedSieveWarning, ParameterError
+from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
 from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
+from fedsieve.protocol.shift import shift_record, shift_words, site_shift
 from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, read_clients
 from fedsieve.selectors.labels import read_labels, read_weights
 from fedsieve.selectors.progress import RoundLines
@@ -98,7 +99,8 @@ class FederatedSelector(RankingSelector):
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
     `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
-    secure sums leave out, since few rows of all clients differ in them).
+    secure sums leave out, since few rows of all clients differ in them), `site_shift_` (how far each client's columns
+    lie from the others'; `None` without clients, with noise, and where nobody sees a single client's replies).
     """
 
     federated_method: ClassVar[type[Method]]
@@ -114,6 +116,9 @@ class FederatedSelector(RankingSelector):
 
         `policy` is "library" (one machine holds all rows anyway) or "site" (each client refuses what a site that joined
         a federation would refuse).
+
+        Warns (`SiteShiftWarning`) of each column of a client that looks as if it were in another unit than the others',
+        or lies apart from them.
         """
         return self._fit(X, Y, clients, policy, others)
 
@@ -154,6 +159,9 @@ class FederatedSelector(RankingSelector):
         self.dropped_ = selection.dropped
         self.left_out_ = selection.left_out
         self._keep(selection)
+        self.site_shift_ = None if clients is None else site_shift(method, federation.labeled, kept)
+        for words in shift_words(shift_record(self.site_shift_)):
+            warnings.warn(words, SiteShiftWarning, stacklevel=3)
         return self
 
     @property

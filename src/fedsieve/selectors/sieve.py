@@ -93,6 +93,8 @@ class Sieve(FederatedSelector):
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
     left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
+    site_shift_ : how far each client's columns lie from the others': arrays `mean`, `spread`, `overlap` by `parties`
+        and `features`, and `findings`, such as a column in another unit; None where single clients are not seen
 
     Examples
     --------
@@ -220,7 +222,7 @@ class Sieve(FederatedSelector):
             by_site = found.by_site or {site: {} for site in (SERVER, *(selection.n_rows or ()))}
             self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
         if words := found.without_values(names):
-            warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)
+            warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=5)
 
     def _feature_names(self) -> list[str]:
         named = hasattr(self, "feature_names_in_")

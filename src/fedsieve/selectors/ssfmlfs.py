@@ -72,6 +72,8 @@ class SSFMLFS(FederatedSelector):
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
     left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
+    site_shift_ : how far each client's columns lie from the others': arrays `mean`, `spread`, `overlap` by `parties`
+        and `features`, and `findings`, such as a column in another unit; None where single clients are not seen
     n_clipped_ : dict, site -> how many values lay outside the declared ranges
 
     Examples

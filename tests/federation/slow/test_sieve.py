@@ -2,7 +2,8 @@
 
 import pytest
 
-from federation.consortium import Consortium
+from federation.consortium import RUN_SECONDS, Consortium
+from fedsieve.deployment.what_left import WhatLeft
 
 pytestmark = pytest.mark.federation
 
@@ -14,6 +15,11 @@ def test_sieve_over_the_network_is_sieve_in_one_process(tmp_path, k):
     with Consortium(tmp_path).init("--method", "sieve", "-k", k, changes=changes) as consortium:
         consortium.serve()
         joins = consortium.join_all()
+        if k == "auto":  # a check before it, with the same processes
+            said = consortium.call("check", consortium.fed, seconds=RUN_SECONDS).text
+            assert "No columns were compared. Nothing looks wrong." in " ".join(said.split())
+            left = [entry["reply"] for entry in WhatLeft(consortium.site(consortium.names[0])).chain.entries()]
+            assert left == ["Ranges"]
         record, expected = consortium.run().result(), consortium.expected()
         assert record["method"] == "Sieve"
         for key in ("selected", "order", "columns", "redundant_with", "parameters", "bytes", "transcript"):

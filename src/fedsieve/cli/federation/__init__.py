@@ -27,6 +27,8 @@ class FederationCommands(CommandFiles):
         "serve": "Start the server and wait for sites; Ctrl-C ends it.",
         "join": "Take part with this site's rows: checks them, shows what will leave, asks for consent, "
         "then answers the server.",
+        "check": "Ask the sites for what tells of single columns, and say what looks wrong; exit code 0 where nothing "
+        "does, 1 else.",
         "run": "Run the rounds with the sites that are online, and give all of them the result.",
         "status": "Show who is online, and how the latest run goes: round, bytes, elapsed time.",
         "log": "Show what left this site, message by message, from its own record; --verify checks that the record is "

@@ -13,7 +13,7 @@ from fedsieve.deployment.chain import Chain
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import read_policy
-from fedsieve.deployment.site_shift import FILE, read_shift, words
+from fedsieve.deployment.site_shift import FILE, looks_wrong, read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
@@ -95,6 +95,8 @@ def _show_shift(site: SiteFolder, as_json: bool) -> None:
         numbers = (f"{found[name]:.2f}" for name in ("distance", "by_chance"))
         table.add_row(visible(found["column"]), *numbers, "unlike" if found["unlike"] else "")
     out.print(table)
+    for line in looks_wrong(columns):
+        warn(line)
 
 
 def _verified(chain: Chain, noted: str, as_json: bool) -> bool:

@@ -61,7 +61,7 @@ def _make_sure(yes: bool) -> None:
 def kept_line(run: RunFolder) -> str:
     """What the server's folder holds of the sites' replies."""
     if not run.replies.is_dir():
-        return "The sites' replies are deleted." if run.result() is not None else "No replies are kept."
+        return "The sites' replies are deleted." if run.has_ended else "No replies are kept."
     folder = run.path.parent.parent.parent
     return (
         f"The sites' replies ({size(folder_size(run.replies))}) are kept in {run.replies}. "

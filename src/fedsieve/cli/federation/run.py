@@ -21,11 +21,12 @@ from fedsieve.cli.console import (
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.purge import kept_line
 from fedsieve.deployment.folders import ServerFolder
-from fedsieve.deployment.runs import RunFolder, find_run, new_run
-from fedsieve.errors import FedSieveError, ProtocolError, listed
+from fedsieve.deployment.runs import SHIFT, RunFolder, find_run, new_run
+from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, listed
 from fedsieve.files import holder
 from fedsieve.messages import REQUESTS
 from fedsieve.protocol.influence import odd_sites
+from fedsieve.protocol.shift import shift_words
 from fedsieve.selection_file import refuse_to_overwrite, write_selection
 from fedsieve.transport.flower.control import FINISHED, ONLINE, Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
@@ -56,17 +57,19 @@ def run(
     if output is not None and not force:
         refuse_to_overwrite(output)
     if resume is None:
-        sites, absent = _wait_for_sites(federation, wait, agreement.method.min_clients)
+        sites, absent = wait_for_sites(federation, wait, agreement.method.min_clients)
         this = new_run(federation, sites, absent)
     else:
         this = find_run(federation, None if resume == "last" else resume)
+        if this.is_check:
+            raise ParameterError(f"run {this.id} was a check, which ends without a selection. Start a run anew.")
         this.forget_failure()
     if keep_replies:
         this.keep_replies()
     say(f"Run {this.id} with {listed(this.settings()['sites'], 20)}.")
     finished = False
     with until_interrupted():
-        _run_to_end(federation, this)
+        run_to_end(federation, this)
         finished = True
     if not finished:
         raise ProtocolError(
@@ -75,7 +78,7 @@ def run(
     _show(this, output or this.path / "result")
 
 
-def _wait_for_sites(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], list[str]]:
+def wait_for_sites(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], list[str]]:
     """Wait for all sites; go on with those that are there if they are enough."""
     end = time.monotonic() + wait
     with err.status("Waiting for the sites to be online ..."):
@@ -107,7 +110,7 @@ def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
         return {}
 
 
-def _run_to_end(folder: ServerFolder, this: RunFolder) -> None:
+def run_to_end(folder: ServerFolder, this: RunFolder) -> None:
     """Have the engine run it; if the process or the server dies, once more from the last round."""
     printed = len(this.events())
     for attempt in range(ATTEMPTS):
@@ -143,10 +146,10 @@ def _follow(folder: ServerFolder, this: RunFolder, number: int | None, printed: 
         leading = leading or this.leader() is not None
         if this.failure() is not None:
             raise ProtocolError(f"run {this.id} failed: {this.failure()}")
-        if this.result() is not None and any(event["event"] == "finished" for event in events):
+        if this.has_ended and any(event["event"] == "finished" for event in events):
             return printed, True
         if leading and this.leader() is None and this.events() == events:
-            return printed, this.result() is not None
+            return printed, this.has_ended
         if not leading and time.monotonic() - started > START_SECONDS:
             return printed, False
         if number is not None and time.monotonic() - polled > ENGINE_POLL_SECONDS:
@@ -219,10 +222,14 @@ def _event_line(event: dict[str, Any]) -> str:
 def _show(this: RunFolder, output: Path) -> None:
     record = this.result()
     assert record is not None
+    aside = this.aside(SHIFT, {"sites": dict})
+    record["shift"] = None if aside is None else aside["sites"]  # for the operator; sites are not sent it
     write_selection(record, output)
     for name, reason in record["dropped"].items():
         warn(f"went on without {name!r}: {reason}")
     for words in odd_sites(record.get("influence"), record.get("stretch")).values():
+        warn(words)
+    for words in shift_words(record["shift"]):
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
     if "privacy" in record:

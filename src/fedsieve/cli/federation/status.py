@@ -88,8 +88,8 @@ def _run_line(run: RunFolder, events: list[dict[str, Any]]) -> str:
     rounds = [event for event in events if event["event"] == "round"]
     if run.failure() is not None:
         state = f"failed: {run.failure()}"
-    elif run.result() is not None:
-        state = "has its result"
+    elif run.has_ended:
+        state = "was a check, and has its findings" if run.is_check else "has its result"
     elif run.leader() is not None:
         state = "is running"
     else:

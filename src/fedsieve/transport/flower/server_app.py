@@ -16,17 +16,20 @@ from flwr.serverapp import Grid, ServerApp
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
-from fedsieve.deployment.runs import RunFolder, find_run, new_run
+from fedsieve.deployment.runs import CHECK, SHIFT, RunFolder, find_run, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.messages.columns import ROBUST
 from fedsieve.methods.ranges import bins_of
 from fedsieve.protocol import Labeled
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.parties import GatherCohort
+from fedsieve.protocol.shift import shift_record, site_shift
 from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
 from fedsieve.transport.exchange import drive
+from fedsieve.transport.first_look import first_look
 from fedsieve.transport.flower.contents import RESULT
 from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
 from fedsieve.transport.secure_answers import secure_cohorts
@@ -87,21 +90,43 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
     if sum(event["event"] == "started" for event in run.events()) > 1:
         link.grace_seconds = GRACE_SECONDS
+    if run.is_check:
+        _check(link, folder, run, tell)
+        return
     record = run.result()
     if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
         exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
         method, sites = agreement.method, tuple(settings["sites"])
-        gather = None
-        if method.secure:
-            gather = secure_cohorts(method, run.id, agreement.fingerprint, folder.public_keys(sites))
-        outcome = drive(method, labeled, sites, exchange, kept, gather)
+        outcome = drive(method, labeled, sites, exchange, kept, _gather(folder, run))
         record = _record(agreement, outcome, run, settings, exchange.n_repeated)
         record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
         record["stretch"] = stretch(kept)
+        shift = shift_record(site_shift(method, labeled, kept))
+        if shift is not None:
+            run.keep_aside(SHIFT, {"sites": shift})
         run.finish(record)
     _deliver(link, record, tell)
     run.end_replies()  # not before: until here, all replies can be read again
     tell("finished", dropped=record["dropped"])
+
+
+def _check(link: ServerLink, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
+    """The first rounds only; what they show is the operator's, and no site is sent a result."""
+    agreement, sites = folder.agreement(), tuple(run.settings()["sites"])
+    if not run.has_ended:
+        exchange, labeled = Checkpointed(link.ask, run), _labeled(folder, agreement)
+        run.keep_aside(CHECK, first_look(agreement.method, labeled, sites, exchange, _gather(folder, run)))
+    run.end_replies()
+    tell("finished", dropped={})
+
+
+def _gather(folder: ServerFolder, run: RunFolder) -> GatherCohort | None:
+    """A cohort of which only totals are seen, where that is agreed on."""
+    agreement = folder.agreement()
+    if not agreement.method.secure:
+        return None
+    members = folder.public_keys(tuple(run.settings()["sites"]))
+    return secure_cohorts(agreement.method, run.id, agreement.fingerprint, members)
 
 
 def _labeled(folder: ServerFolder, agreement: Agreement) -> Labeled:

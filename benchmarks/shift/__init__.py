@@ -1,0 +1,1 @@
+"""How often `fedsieve` takes honest sites for ones with other units, and how often it finds those that have them."""

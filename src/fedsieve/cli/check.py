@@ -1,0 +1,58 @@
+"""`fedsieve check`: files of several sites beside each other, before anything is selected."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fedsieve.cli.console import columns_table, out, say, warn
+from fedsieve.cli.options import split_names
+from fedsieve.cli.tables import client_paths
+from fedsieve.datasets.site_files import compare_files
+from fedsieve.datasets.tables import read_table
+from fedsieve.errors import ParameterError, listed
+
+FOUND = 1  # the exit code where something should be looked at
+LABELED = "labeled"
+ENOUGH = 3  # tables, of which a majority can say which one is odd
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(help="A site's rows: FILE, or NAME=FILE.", show_default=False)],
+    labeled: Annotated[
+        Path | None, typer.Option(help="The server's labeled rows; columns that no site has are its labels.")
+    ] = None,
+    nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Compare the files of several sites, and say what looks wrong; exit code 0 where nothing does, 1 else.
+
+    Rows, missing values, columns with one value, missing or more columns, codes
+    that no other site has, columns that are nearly the same, and columns that look
+    as if they were in another unit. Never shows a value of a table.
+
+    [bold]Example[/bold]: fedsieve check siteA.csv siteB.parquet siteC.csv --labeled server.csv
+    """
+    paths = client_paths(files, "check", least=1)
+    if labeled is not None:
+        if LABELED in paths:
+            raise ParameterError(f"a site is called {LABELED!r}, as the labeled rows are here. Name it: NAME=FILE.")
+        paths[LABELED] = labeled
+    if len(paths) < 2:
+        raise ParameterError("check compares two files or more; got 1. Name another one, or --labeled.")
+    tables = {name: read_table(path) for name, path in paths.items()}
+    report = compare_files(tables, LABELED if labeled is not None else "", split_names(nominal))
+    if as_json:
+        typer.echo(json.dumps(report, indent=1))
+    else:
+        out.print(columns_table(report["parties"], f"{len(paths)} files"))
+        if report["labels"]:
+            say(f"Taken for labels, since no site has them: {listed(report['labels'], 20)}.")
+        if len(paths) < ENOUGH:
+            say("Units were not compared: of two files nobody could say which one is odd. Name a third.")
+        for line in report["findings"]:
+            warn(line)
+        say(f"{len(report['findings'])} findings." if report["findings"] else "Nothing looks wrong.")
+    if report["findings"]:
+        raise typer.Exit(FOUND)

@@ -1,0 +1,77 @@
+"""What is known of the columns of several parties, in the tables' own units: counts, means, spreads, ends, bins."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fedsieve.arrays import Float, Int
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFacts:
+    """What one party's reply tells of its columns; NaN where it does not tell it.
+
+    `bins` has the edges of each column and the counts between them, `None` for columns without.
+    """
+
+    features: tuple[str, ...]
+    n_rows: int
+    count: Float
+    mean: Float
+    deviation: Float
+    low: Float
+    high: Float
+    bins: Sequence[tuple[Float, Int] | None] = field(default_factory=tuple)
+
+    @classmethod
+    def of(
+        cls,
+        features: tuple[str, ...],
+        n_rows: int,
+        bins: Sequence[tuple[Float, Int] | None] = (),
+        **known: Float | Sequence[float],
+    ) -> "ColumnFacts":
+        """With what is known; the rest is NaN."""
+        arrays = {name: np.full(len(features), np.nan) for name in NUMBERS}
+        arrays |= {name: np.asarray(values, dtype=np.float64) for name, values in known.items()}
+        return cls(features, n_rows, **arrays, bins=bins or [None] * len(features))
+
+    def with_those(self, others: "ColumnFacts") -> "ColumnFacts":
+        """These, and in the places where they tell nothing, what other facts about some of the columns tell."""
+        place = {name: index for index, name in enumerate(others.features)}
+        here = np.array([place.get(name, -1) for name in self.features], dtype=np.int64)
+        told = {}
+        for name in NUMBERS:
+            theirs = np.append(getattr(others, name), np.nan)[here]
+            own = getattr(self, name)
+            told[name] = np.where(np.isnan(own), theirs, own)
+        bins = [own or (others.bins[index] if index >= 0 else None) for own, index in zip(self.bins, here, strict=True)]
+        return ColumnFacts(self.features, self.n_rows, **told, bins=bins)
+
+
+NUMBERS = ("count", "mean", "deviation", "low", "high")
+
+
+def together(features: tuple[str, ...], parts: Iterable[ColumnFacts]) -> ColumnFacts | None:
+    """All that a party told in several replies, of all features; `None` where it told nothing."""
+    whole: ColumnFacts | None = None
+    for part in parts:
+        whole = (whole or ColumnFacts.of(features, part.n_rows)).with_those(part)
+    return whole
+
+
+def facts_of_rows(X: Float, features: tuple[str, ...]) -> ColumnFacts:
+    """Those of a table that is there, missing values left out.
+
+    >>> facts = facts_of_rows(np.array([[1.0, np.nan], [3.0, np.nan]]), ("a", "b"))
+    >>> facts.mean, facts.deviation, facts.count
+    (array([ 2., nan]), array([ 1., nan]), array([2., 0.]))
+    """
+    present = ~np.isnan(X)
+    count = present.sum(axis=0).astype(np.float64)
+    n = np.where(count > 0, count, np.nan)
+    mean = np.where(present, X, 0.0).sum(axis=0) / n
+    deviation = np.sqrt(np.where(present, (X - mean) ** 2, 0.0).sum(axis=0) / n)
+    low, high = (np.where(count > 0, end.reduce(X, axis=0), np.nan) for end in (np.fmin, np.fmax))
+    return ColumnFacts.of(features, len(X), count=count, mean=mean, deviation=deviation, low=low, high=high)

@@ -1,0 +1,181 @@
+"""`fedsieve check`: what is wrong in files, before anything is selected; and what a federation's check shows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fedsieve.cli.federation.check import show_check
+from fedsieve.deployment.runs import CHECK, RunFolder
+
+
+def frame(seed, n=60):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "glucose": rng.normal(110, 25, n),
+            "temperature": rng.normal(37, 0.7, n),
+            "sex": rng.integers(0, 2, n),
+            "ward": rng.integers(1, 4, n),
+            "city": rng.choice(["Ulm", "Bonn", "Kiel"], n),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Three sites and a server whose tables are alike, and a way to write a changed one."""
+    frames = {f"site{name}": frame(seed) for seed, name in enumerate("ABC")}
+    frames["server"] = frame(9).assign(label_a=lambda rows: (rows["glucose"] > 110).astype(int))
+
+    def write(**changed):
+        for name, rows in (frames | changed).items():
+            rows.to_csv(tmp_path / f"{name}.csv", index=False)
+        sites = [tmp_path / f"{name}.csv" for name in frames if name != "server"]
+        return ["check", *sites, "--labeled", tmp_path / "server.csv"]
+
+    write.frames = frames
+    return write
+
+
+def warnings_of(said):
+    return [line.removeprefix("Warning: ") for line in said.err.splitlines() if line.startswith("Warning")]
+
+
+def test_alike_files_give_nothing_and_exit_code_0(fedsieve, files):
+    said = fedsieve(*files(), "--nominal", "ward")
+    assert (said.code, warnings_of(said)) == (0, [])
+    assert "Nothing looks wrong." in said.out
+    assert "Taken for labels, since no site has them: 'label_a'." in said.out
+
+
+def test_everything_that_is_wrong_is_named_by_site_and_column_and_no_value_is_shown(fedsieve, files):
+    a, b, c = (files.frames[name].copy() for name in ("siteA", "siteB", "siteC"))
+    a["glucose"] /= 18
+    a["sex"] += 1
+    b["temperature"] = 1.8 * b["temperature"] + 32
+    b.loc[:40, "glucose"] = np.nan
+    b["more"] = 3.25
+    c = c.drop(columns="glucose")
+    c["city"] = c["city"].replace("Kiel", "Atlantis")
+    c["ward"] = 2
+    said = fedsieve(*files(siteA=a, siteB=b, siteC=c), "--nominal", "ward")
+    assert said.code == 1
+    assert warnings_of(said) == [
+        "siteB: alone has the columns 'more'.",
+        "siteC: lacks the columns 'glucose'.",
+        "siteA: codes that no other party has in 'sex'.",
+        "siteB: half of the values or more are missing in 'glucose'.",
+        "siteC: one value only in 'ward', which vary elsewhere.",
+        "siteC: codes that no other party has in 'city'.",
+        "siteA, column 'glucose': its values look like 1/18 of the others' (mg/dl and mmol/l of glucose?)",
+        "siteB, column 'temperature': its values look like 1.8 times the others' plus 32 (°C and °F?)",
+    ]
+    assert "Atlantis" not in said.out + said.err
+
+
+def test_json_holds_the_same_for_programs(fedsieve, files):
+    a = files.frames["siteA"].copy()
+    a["glucose"] /= 18
+    said = fedsieve(*files(siteA=a), "--json")
+    found = json.loads(said.out)
+    assert said.code == 1
+    assert found["shift"]["siteA"]["findings"][0]["factor"] == pytest.approx(1 / 18)
+    assert found["parties"]["siteA"]["rows"] == 60
+    assert len(found["findings"]) == 1
+
+
+def test_columns_that_are_nearly_the_same_at_all_sites_are_named_once_and_by_chance_at_one_never(fedsieve, files):
+    changed = {name: rows.assign(again=2 * rows["glucose"] + 1) for name, rows in files.frames.items()}
+    changed["siteA"].loc[:30, "glucose"] = np.nan  # rows that have both are compared
+    assert "columns 'glucose' and 'again' are nearly the same." in warnings_of(fedsieve(*files(**changed)))
+    changed["siteB"]["again"] = changed["siteB"]["temperature"] * 3
+    assert not any("nearly the same" in line for line in warnings_of(fedsieve(*files(**changed))))
+
+
+def test_text_of_rows_and_text_among_numbers_are_named(fedsieve, files):
+    changed = {n: rows.assign(code=[f"{n}{i}" for i in range(60)]) for n, rows in files.frames.items()}
+    changed["siteB"]["sex"] = changed["siteB"]["sex"].map({0: "f", 1: "m"})
+    assert warnings_of(fedsieve(*files(**changed))) == [
+        "column 'code' holds text of its own in most rows: an ID, or free text?",
+        "column 'sex' holds text in 'siteB', numbers elsewhere.",
+    ]
+
+
+def test_of_two_files_nobody_can_say_which_is_odd(fedsieve, files):
+    _, first, second, *_ = files()
+    said = fedsieve("check", first, second)
+    assert said.code == 0
+    assert "of two files nobody could say which one is odd" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["A.csv"], "check compares two files or more; got 1."),
+        (["A.csv", "nowhere.csv"], "nowhere.csv: no such file."),
+        (["A.csv", "x=A.csv", "--nominal", "shoe"], "--nominal names 'shoe', which no or few files have."),
+        (["A.csv", "labeled=A.csv", "--labeled", "A.csv"], "a site is called 'labeled'"),
+        (["A.csv", "A.csv"], "two clients are called 'A'"),
+    ],
+)
+def test_bad_calls_are_named(fedsieve, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    frame(0).to_csv("A.csv", index=False)
+    said = fedsieve("check", *arguments)
+    assert said.code == 2
+    assert message in said.message
+
+
+REPORT = {
+    "asked": ["histograms of the columns"],
+    "refused": {"siteC": "has too few rows."},
+    "secure": False,
+    "parties": {"siteA": {"rows": 60, "missing": {"age": 0.1}, "constant": [], "unknown_codes": {}}},
+    "shift": {"siteA": {"columns": [], "findings": [{"column": "age", "words": "siteA, column 'age': odd"}]}},
+}
+
+
+def shown(fedsieve_folder, report):
+    run = RunFolder(fedsieve_folder)
+    settings = {"id": "run", "sites": ["siteA", "siteC"], "absent": ["siteD"], "agreement": "f", "check": True}
+    (run.path / "run.json").write_text(json.dumps(settings), encoding="utf-8")
+    run.keep_aside(CHECK, report)
+    return run
+
+
+def test_a_federations_check_names_who_was_absent_who_refused_and_what_is_odd(tmp_path, capsys):
+    assert show_check(shown(tmp_path, REPORT), as_json=False)
+    said = capsys.readouterr()
+    assert "Warning: siteD did not join." in said.err
+    assert "Warning: siteC refused: has too few rows." in said.err
+    assert "Warning: siteA, column 'age': odd" in said.err
+    assert "No columns were compared. 3 findings" in " ".join(said.out.split())
+
+
+def test_a_secure_check_says_that_sites_find_their_own_shift_and_a_clean_one_that_nothing_is_wrong(tmp_path, capsys):
+    clean = REPORT | {"refused": {}, "secure": True, "shift": None}
+    run = shown(tmp_path, clean)
+    settings = json.loads((tmp_path / "run.json").read_text(encoding="utf-8")) | {"absent": []}
+    (tmp_path / "run.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert not show_check(run, as_json=False)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "each site finds in a run: fedsieve federation log FOLDER --shift" in said
+    assert "Nothing looks wrong." in said
+    assert not show_check(run, as_json=True)
+    assert json.loads(capsys.readouterr().out)["findings"] == []
+
+
+def test_a_check_cannot_be_resumed_as_a_run(fedsieve, tmp_path, monkeypatch):
+    from fedsieve.cli.federation import run as command
+
+    folder = tmp_path / "server" / "runs" / "r1"
+    folder.mkdir(parents=True)
+    shown(folder, REPORT)
+    monkeypatch.setattr(command.ServerFolder, "agreement", lambda _: None)
+    monkeypatch.setattr(command, "find_run", lambda *_: RunFolder(folder))
+    assert (
+        "was a check, which ends without a selection"
+        in fedsieve("federation", "run", tmp_path, "--resume", "last").message
+    )
