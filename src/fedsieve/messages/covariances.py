@@ -140,10 +140,12 @@ class AskCovariances(FilledRequest):
         """Means and deviations, in ranges that all know."""
         if self.own_ranges:
             return None
-        squares = reply.upper[_diagonal_places(len(reply.sums))]
-        spreads = squares - reply.sums**2 / reply.n_rows
+        encoding = self.encoding()
+        columns = slice(len(encoding.names))  # labels lie behind
+        squares, sums = reply.upper[_diagonal_places(len(reply.sums))][columns], reply.sums[columns]
+        spreads = squares - sums**2 / reply.n_rows
         spreads = np.where(spreads <= ROUNDING * reply.n_rows * squares, 0.0, spreads)
-        return self.encoding().facts(self.columns.features, reply.n_rows, self.sums_told(reply.sums), spreads)
+        return encoding.facts(self.columns.features, reply.n_rows, self.sums_told(sums), spreads)
 
     def complaints(self, reply: Covariances, known: Known) -> Iterator[str]:
         """Columns in their ranges, labels and codes that are counts, no combination with a negative spread."""

@@ -15,7 +15,8 @@ WIDE = {"screen = 2000": "screen = 2"}
 
 @pytest.fixture(scope="module")
 def consortium(tmp_path_factory):
-    with standing(tmp_path_factory.mktemp("together"), "--secure", "-k", 2, changes=WIDE) as consortium:
+    place = tmp_path_factory.mktemp("together")
+    with standing(place, "--secure", "-k", 2, changes=WIDE, n_rows=20) as consortium:  # enough without a site, too
         yield consortium
 
 
