@@ -128,3 +128,32 @@ def test_a_refused_site_with_the_right_time_blames_its_key(site):
     log.write_text("refused")
     with pytest.raises(ProtocolError, match="does not let site-1 in: its key is not registered there"):
         join._wait_until_connected(site, SimpleNamespace(left=True), log, 0)
+
+
+@pytest.fixture
+def nodes(site, monkeypatch):
+    """The server takes the first two nodes for another one that is online, and lets in the third."""
+    log, started = site.path / "engine.log", []
+    log.write_text("")
+
+    def start(_site, log_file):
+        refused = len(started) < 2
+        log_file.write_text(log_file.read_text() + ("refused" if refused else join.CONNECTED))
+        started.append(SimpleNamespace(left=refused, stop=lambda: None))
+        return started[-1]
+
+    monkeypatch.setattr(join.SiteNode, "start", start)
+    monkeypatch.setattr(join, "RETRY_SECONDS", 0)
+    return started
+
+
+def test_after_a_kill_a_site_waits_until_the_server_has_noticed(site, nodes, capsys):
+    (site.path / "supernode.pid").write_text("1")
+    assert join._connected(site, site.path / "engine.log") is nodes[2]
+    assert "was killed before; the server may take up to 75 s to notice" in capsys.readouterr().out
+
+
+def test_otherwise_a_refused_site_is_told_at_once(site, nodes):
+    with pytest.raises(ProtocolError, match="does not let site-1 in"):
+        join._connected(site, site.path / "engine.log")
+    assert len(nodes) == 1

@@ -26,10 +26,11 @@ from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.transport.flower.engine import EngineError
 from fedsieve.transport.flower.listener import compare_clocks, greet_tls
-from fedsieve.transport.flower.site_node import SiteNode
+from fedsieve.transport.flower.site_node import FORGOTTEN_SECONDS, SiteNode, was_killed
 
 START_SECONDS = 60
 POLL_SECONDS = 0.5
+RETRY_SECONDS = 3
 OUTSIDE_ITS_TIME = (9, 10)  # OpenSSL: not yet valid, expired
 CONNECTED = "SuperNode ID:"  # what the engine logs once the server has let it in
 
@@ -94,15 +95,38 @@ def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None
     site.write_rows(agreement.method.features, X, Y)
     if not agreement.method.private:  # noise hides rare values as they are
         tell_what_is_held_back(site)
-    engine_file = engine_log(log)
-    start = engine_file.stat().st_size
-    node = SiteNode.start(site, engine_file)
+    node = _connected(site, engine_log(log))
     try:
-        _wait_until_connected(site, node, engine_file, start)
         say(f"{time.strftime('%H:%M:%S')} {site.name} is connected to {agreement.address}. Ctrl-C ends it.")
         _follow(site, node, log)
     finally:
         node.stop()
+
+
+def _connected(site: SiteFolder, log: Path) -> SiteNode:
+    """A node that the server has let in; one that was killed it takes for online, and lets no other in, for a while."""
+    killed = was_killed(site)
+    end = time.monotonic() + (FORGOTTEN_SECONDS if killed else 0)
+    if killed:
+        say(f"{site.name} was killed before; the server may take up to {FORGOTTEN_SECONDS} s to notice.")
+    while True:
+        try:
+            return _let_in(site, log)
+        except (ProtocolError, EngineError):
+            if time.monotonic() > end:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def _let_in(site: SiteFolder, log: Path) -> SiteNode:
+    start = log.stat().st_size
+    node = SiteNode.start(site, log)
+    try:
+        _wait_until_connected(site, node, log, start)
+    except BaseException:
+        node.stop()
+        raise
+    return node
 
 
 def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:

@@ -26,6 +26,7 @@ from fedsieve.transport.flower.login import TASKS, check_strangers_are_refused, 
 LOCAL_DAYS = 3650  # of the listener's certificate: longer than any `join` lives
 START_SECONDS = 60
 CHECK_SECONDS = 20  # from one look at the listener to the next
+FORGOTTEN_SECONDS = 75  # for so long the server takes a node that was killed for online, and a bit
 PATIENCE = 3  # looks that may fail one after the other, on a busy machine
 
 
@@ -51,7 +52,7 @@ class SiteNode:
             SITE: str(site.path.absolute()),
             LEASE: new_lease(site),
         }
-        node = EngineProcess.start(supernode_command(site, port), env, site.path / "supernode.pid", log_file)
+        node = EngineProcess.start(supernode_command(site, port), env, _pid_file(site), log_file)
         try:
             _wait_for_listener(node, port, authority)
             check_strangers_are_refused(port, authority, TASKS)
@@ -93,6 +94,15 @@ class SiteNode:
         """End both; first the one that starts others."""
         self.executor.stop()
         self.node.stop()
+
+
+def was_killed(site: SiteFolder) -> bool:
+    """Whether the site's last node ended without taking leave of the server, as after a loss of power."""
+    return _pid_file(site).exists()
+
+
+def _pid_file(site: SiteFolder) -> Path:
+    return site.path / "supernode.pid"
 
 
 def make_local_certificate(site: SiteFolder) -> None:
