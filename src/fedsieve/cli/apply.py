@@ -8,38 +8,43 @@ import typer
 from fedsieve.checks import names_that_differ
 from fedsieve.cli.console import say
 from fedsieve.cli.options import split_names
-from fedsieve.datasets.tables import read_table, write_table
+from fedsieve.cli.reading import AS_FOUND, FORMATS, read_and_say, reads_tables
+from fedsieve.datasets.dialect import Reading
+from fedsieve.datasets.table_files import SUFFIXES, bare_name, write_file
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.selection_file import read_selection
 
 
+@reads_tables
 def apply(
-    table: Annotated[Path, typer.Argument(help="The table to reduce, CSV or Parquet.")],
+    table: Annotated[Path, typer.Argument(help=f"The table to reduce: {FORMATS}.")],
     selection: Annotated[Path, typer.Option(help="A selection.json that 'fedsieve select' wrote.")],
-    output: Annotated[Path | None, typer.Option("--out", help="The reduced table, .csv or .parquet.")] = None,
+    output: Annotated[Path | None, typer.Option("--out", help=f"The reduced table, {' or '.join(SUFFIXES)}.")] = None,
     keep: Annotated[str, typer.Option(help="Further columns to keep, such as an ID or labels: a,b.")] = "",
     k: Annotated[
         int | None, typer.Option("-k", help="Take the best K of the order instead of the selected ones.")
     ] = None,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Reduce a table to the selected features, best first.
 
     [bold]Example[/bold]: fedsieve apply --selection result/selection.json siteA.csv
 
-    Without --out the result lies beside the table, as siteA-selected.csv.
+    Without --out the result lies beside the table, as siteA-selected.csv, and
+    is written as the table is: separators, decimals and encoding.
     """
     record = read_selection(selection)
-    target = output or table.with_name(f"{table.stem}-selected{table.suffix}")
+    target = output or table.with_name(f"{bare_name(table)}-selected{table.name.removeprefix(bare_name(table))}")
     if target.exists() and not force:
         raise DataError(f"{target} exists already. Choose another --out, or give --force to replace it.")
     if k is not None and not 1 <= k <= len(record["order"]):
         raise ParameterError(f"-k must be in [1, {len(record['order'])}], the number of ranked features; got {k}.")
     chosen = record["selected"] if k is None else record["order"][:k]
-    source = read_table(table)
+    source, _, dialect = read_and_say(table, reading)
     wanted = [*split_names(keep), *chosen]
     absent, _ = names_that_differ(wanted, source.column_names)
     if absent:
         raise DataError(f"{table}: has no column {listed(absent)}. It must hold the selected features by name.")
-    write_table(source.select(list(dict.fromkeys(wanted))), target)
+    write_file(source.select(list(dict.fromkeys(wanted))), target, dialect)
     say(f"{target}: {source.num_rows} rows, {len(dict.fromkeys(wanted))} of {source.num_columns} columns.")
