@@ -13,7 +13,7 @@ FAILED = {"#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"}
 
 
 def read_sheet(file: Path, sheet: str | None) -> tuple[list[tuple[str, list[Any]]], str]:
-    """The columns of a sheet, the first one unless one is named, and which it was."""
+    """The columns of a sheet, the first one unless one is named, and which it was where others are there too."""
     openpyxl = _openpyxl()
     try:
         with warnings.catch_warnings():
@@ -35,7 +35,7 @@ def read_sheet(file: Path, sheet: str | None) -> tuple[list[tuple[str, list[Any]
     header, *cells = ([*row, *[None] * (width - len(row))] for row in rows)
     titles = ["" if title is None else str(title).strip() for title in header]
     columns = [[_value(row[place]) for row in cells] for place in range(width)]
-    which = f"sheet {page.title!r}" + (f", the first of {len(names)}" if sheet is None and len(names) > 1 else "")
+    which = f"sheet {page.title!r}, the first of {len(names)}" if sheet is None and len(names) > 1 else ""
     return list(zip(titles, columns, strict=True)), which
 
 

@@ -15,6 +15,7 @@ from fedsieve.errors import DataError, extra_needed, listed
 from fedsieve.files import write_atomically
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".xlsx")
+OTHER_ENCODING = "it is in another encoding. Say which: --encoding."
 NO_NAME = re.compile(r"|Unnamed: 0")
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _COLUMN = re.compile(r"In CSV column #(\d+)")
@@ -50,7 +51,7 @@ def read_file(file: Path, reading: Reading) -> TableFile:
         table = _read_csv(file, dialect, grouped=reading.decimal is not None)
         how = "" if dialect == Dialect().for_ending(suffix) else str(dialect)
     table, index = _without_index(file, table, reading.index_col)
-    words = [how] * bool(how) + [f"column {name!r} as the index, left out" for name in index]
+    words = [how] * bool(how) + [f"{_titled(name)} as the index, left out" for name in index]
     return TableFile(table, ", ".join(words), dialect)
 
 
@@ -164,7 +165,11 @@ def _read_csv(file: Path, dialect: Dialect, *, grouped: bool) -> Any:
         try:
             table = read()
             _ = table.column_names  # decoded only now
+            if any(arrow.types.is_binary(kind) for kind in table.schema.types):  # what could not be decoded
+                raise DataError(f"{file}: cannot be read as CSV: {OTHER_ENCODING}")
             return _ungrouped(table, dialect.decimal) if grouped else table
+        except DataError:
+            raise
         except (ValueError, arrow.ArrowException, OSError) as error:
             place = _COLUMN.search(str(error))
             if torn or place is None:
@@ -188,9 +193,7 @@ def _unreadable(file: Path, error: Exception, torn: list[Any], read: Callable[..
                 f"{row.expected_columns}. Is it cut, or does a text hold a comma outside of quotes?"
             )
     if isinstance(error, UnicodeError):
-        return DataError(
-            f"{file}: cannot be read as CSV: it is not in the encoding asked for. Give another --encoding."
-        )
+        return DataError(f"{file}: cannot be read as CSV: {OTHER_ENCODING}")
     why = "Empty CSV file" if "Empty CSV file" in str(error) else "is it cut, or separated otherwise (--sep)?"
     return DataError(f"{file}: cannot be read as CSV: {why}")
 
@@ -231,6 +234,10 @@ def _without_index(file: Path, table: Any, index_col: str | None) -> tuple[Any, 
     ]
     kept = [place for place in range(len(names)) if place not in {*index, *empty}]
     return (table.select(kept) if len(kept) < len(names) else table), [names[place] for place in index]
+
+
+def _titled(name: str) -> str:
+    return f"column {name!r}" if name else "the first column, which has no name,"
 
 
 def _rows(table: Any) -> list[tuple[Any, ...]]:
