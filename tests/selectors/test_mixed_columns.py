@@ -151,8 +151,8 @@ def test_dates_are_refused_or_taken_as_days(case, as_frame):
     with pytest.raises(DataError) as error:
         SSFMLFS(2).fit(as_frame(X), Y, clients=others)
     assert str(error.value) == (
-        "SSFMLFS: the labeled rows: column 'seen' holds dates, first in row 1. Leave it out (--drop), or have it read as "
-        "days since 1970-01-01: dates=['seen'] (--dates)."
+        "SSFMLFS: the labeled rows: column 'seen' holds dates, first in row 1. Leave it out (--drop), or have it read "
+        "as days since 1970-01-01: dates=['seen'] (--dates)."
     )
     days = SSFMLFS(2, dates=["seen"]).fit(as_frame(X), Y, clients=others)
     for frame in (X, *clients.values()):
@@ -164,15 +164,15 @@ def test_dates_are_refused_or_taken_as_days(case, as_frame):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda X, _: X.assign(age=[CANARY, *X["age"][1:]]), "the labeled rows: column 'age' holds text among numbers, first in row 1"),
-        (lambda X, _: X.assign(age=[f"{a:g},5" for a in X["age"]]), "column 'age' holds numbers with commas, first in row 1"),
+        (lambda X, _: X.assign(age=[CANARY, *X["age"][1:]]), "column 'age' holds text among numbers, first in row 1"),
+        (lambda X, _: X.assign(age=[f"{a:g},5" for a in X["age"]]), "column 'age' holds numbers with commas, first"),
         (lambda X, _: X.assign(age="31.12.2020"), "column 'age' holds dates, first in row 1, that are not written as"),
         (lambda X, _: X.assign(age=[[CANARY]] * len(X)), "column 'age' holds what is neither text nor number"),
         (lambda X, _: X.assign(sex=1.0), "client 'a': column 'sex' holds text, first in row 1, no numbers"),
-        (lambda X, c: c["b"].isetitem(0, 1.0) or X, "the labeled rows: column 'sex' holds text, that of client 'b' numbers"),
-        (lambda X, c: c["b"].isetitem(1, CANARY) or X, "client 'b': column 'age' holds text, first in row 1, no numbers"),
+        (lambda X, c: c["b"].isetitem(0, 1.0) or X, "column 'sex' holds text, that of client 'b' numbers"),
+        (lambda X, c: c["b"].isetitem(1, CANARY) or X, "client 'b': column 'age' holds text, first in row 1"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_go_together_is_named_and_never_shown(case, change, says):
     X, Y, clients = case
     X = change(X, clients)
