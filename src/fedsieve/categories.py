@@ -18,6 +18,7 @@ Texts: TypeAlias = Sequence[str | None]
 RARE = 5  # a word in fewer rows points at single persons, and no method learns from it: it counts as other
 OTHER = "other"
 MAX_WORDS = 1000  # as many codes as a column may have, "other" among them
+FIRST_ROWS = 1000
 ENOUGH_ROWS = 20  # with fewer, numbers may all differ by chance
 KEY_DIGITS = 6  # numbers that all have as many or more, equally many, and all differ: a record number
 SURPRISE = 5.0  # so many equal pairs would be expected of a measured column in which no two rows are equal
@@ -96,11 +97,13 @@ def is_key(values: Any) -> bool:
     >>> is_key(np.arange(30) + 700), is_key(np.arange(30) ** 3)
     (True, False)
     """
-    known = [value for value in values if value is not None and value == value]
-    if len(known) < 2 or len(set(known)) < len(known):
-        return False
-    if isinstance(known[0], str):
-        return True
+    rows = values if isinstance(values, list) else np.asarray(values)
+    for some in (rows[:FIRST_ROWS], rows):  # most columns repeat themselves soon
+        known = [value for value in some if value is not None and value == value]
+        if len(set(known)) < len(known):
+            return False
+    if len(known) < 2 or isinstance(known[0], str):
+        return len(known) > 1
     if len(known) < ENOUGH_ROWS:
         return False
     low, high = int(min(known)), int(max(known))

@@ -82,9 +82,13 @@ def refuse_text(owner: str, table: Any) -> None:
 
 
 def _plain(column: Column) -> bool:
-    """Whether a frame's own column is what every method reads, and nothing that could be an id."""
-    is_own = not isinstance(column.values, np.ndarray)  # not made of text
-    return column.kind == NUMBERS and is_own and not column.whole and not column.coded
+    """Whether the column is read as it is, and can be no id."""
+    return _is_own(column) and not column.whole and not column.coded
+
+
+def _is_own(column: Column) -> bool:
+    """Whether it is the frame's own, not made of text or objects."""
+    return column.kind == NUMBERS and not isinstance(column.values, np.ndarray)
 
 
 def _coded(who: str, frame: Any, columns: Mapping[str, Column], coding: Coding) -> Any:
@@ -92,7 +96,7 @@ def _coded(who: str, frame: Any, columns: Mapping[str, Column], coding: Coding) 
     for name, column in columns.items():
         if not coding.has(name):
             replaced[name] = np.zeros(len(frame))  # which no method ranks before anything else
-        elif not _plain(column):
+        elif name in coding.categories or not _is_own(column):
             replaced[name], n_unknown = coding.numbers(who, name, column, len(frame))
             if n_unknown:
                 unknown[name] = n_unknown
