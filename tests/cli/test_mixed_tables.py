@@ -242,13 +242,18 @@ def torn(frame: pd.DataFrame) -> str:
     return frame.to_csv(index=False) + f"{CANARY},1\n"
 
 
+def far_below(frame: pd.DataFrame) -> str:
+    """Beyond the first megabyte, by which pyarrow judges a column."""
+    header, *rows = frame.assign(dose=1.5).to_csv(index=False).splitlines()
+    last = rows[-1].replace(",1.5,", f",{CANARY},", 1)
+    return "\n".join([header, *rows * (1_200_000 // sum(map(len, rows))), last]) + "\n"
+
+
 BROKEN = {
     "text among numbers": lambda frame: frame.assign(dose=[CANARY, *frame["dose"][1:]]).to_csv(index=False),
     "text for numbers": lambda frame: frame.assign(dose=CANARY).to_csv(index=False),
     "a torn row": torn,
-    "text far below": lambda frame: (
-        pd.concat([frame] * 3000).assign(dose=[*[1.5] * (3000 * len(frame) - 1), CANARY]).to_csv(index=False)
-    ),
+    "text far below": far_below,
     "a date that is none": lambda frame: frame.assign(dose=f"2020-01-01 {CANARY}").to_csv(index=False),
 }
 
