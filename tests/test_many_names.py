@@ -75,7 +75,7 @@ def numbered(n):
 
 def common_of(n):
     table = pyarrow.table([[1.0]] * n, names=names(n))
-    return lambda: cli_tables._common(names(n), [], {"a": table, "b": table}, {}, shared=False)
+    return lambda: cli_tables._common(names(n), [], {"a": table, "b": table}, {}, False, cli_tables.Columns())
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,11 @@ class Agreement:
     dates: tuple[str, ...] = ()  # columns of dates, read as days
 
     @property
+    def words(self) -> str:
+        """By which words text is read, as text; empty where none is."""
+        return json.dumps(_plain(self.categories), sort_keys=True) if self.categories else ""
+
+    @property
     def sites(self) -> tuple[str, ...]:
         """All sites that belong, also those that cannot take part yet."""
         return tuple(name for name in self.members if name != SERVER)

@@ -99,7 +99,9 @@ def ask_for_consent(
     if before is not None and before[1] != policy_digest(policy):  # by hand, or by whoever made what was unpacked here
         warn(f"these rules are not those of this site's last consent ({before[0]}). Who changed them?")
     for name, words in agreement.categories.items():
-        say(f"Text in {name!r} is read by the agreement's words: {listed(words)}; any other word counts as 'other'.")
+        say(
+            f"Text in {name!r} is read by the agreement's words: {listed(words, 20)}; any other word counts as 'other'."
+        )
     if agreement.method.private:
         say(SpentNoise(site.ledger).words(policy))
     rows = "Rows themselves leave too" if rows_leave(agreement.method) else "Rows themselves never leave"
