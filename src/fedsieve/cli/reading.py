@@ -29,11 +29,11 @@ def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options, which reach it as one `reading`."""
 
     @wraps(command)
-    def with_options(**given: Any) -> None:
-        said = {name: given.pop(name) for name in OPTIONS}
+    def with_options(*arguments: Any, **given: Any) -> None:
+        said = {name: given.pop(name, None) for name in OPTIONS}
         if said["sep"] in ("tab", "\\t"):  # what a shell lets one type
             said["sep"] = "\t"
-        command(**given, reading=Reading(**said))
+        command(*arguments, **given, reading=Reading(**said))
 
     signature = inspect.signature(command)
     own = [part for part in signature.parameters.values() if part.name != "reading"]
