@@ -195,7 +195,7 @@ def test_a_table_that_cannot_be_used_is_refused_before_a_dry_run(init, join, tab
     site = init("--method", "SSFMLFS", "--nominal", "code")
     result = join(site, "--dry-run", data="huge.csv")
     assert result.code == 2
-    assert "12 infinite (inf) values in column 'dose'" in result.message
+    assert "12 too large (beyond ±1e+300) values in column 'dose'" in result.message
     assert not (site.path / "dry-run").exists()
 
 

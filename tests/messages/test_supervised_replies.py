@@ -279,5 +279,7 @@ def test_values_whose_products_would_overflow_are_scaled_first(name):
         assert_allclose(other.scores, found[0].scores, rtol=0, atol=1e-12)
     assert np.isfinite(found[0].scores).all()
     case.tables[1][0][0, 0] = 1e301
-    with pytest.raises(ProtocolError, match=r"^client 'site-0': 1 too large \(beyond ±1e\+300\) value in column 'f0'\."):
+    with pytest.raises(
+        ProtocolError, match=r"^client 'site-0': 1 too large \(beyond ±1e\+300\) value in column 'f0'\."
+    ):
         in_process.select(case.plan(name), case.rows, case.sites)
