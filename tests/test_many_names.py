@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow
 import pytest
 
+from fedsieve.categories import named_like_an_id
 from fedsieve.cli import tables as cli_tables
 from fedsieve.datasets.columns import feature_columns, label_columns, unique_name
 from fedsieve.deployment.agreement import parse_agreement
@@ -75,7 +76,7 @@ def numbered(n):
 
 def common_of(n):
     table = pyarrow.table([[1.0]] * n, names=names(n))
-    return lambda: cli_tables._common(names(n), [], {"a": table, "b": table}, {}, shared=False)
+    return lambda: cli_tables._common(names(n), [], {"a": table, "b": table}, {}, False, named_like_an_id)
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_files_that_are_not_there(fedsieve, tables, selection):
 def test_an_output_of_unknown_kind(fedsieve, tables, selection):
     result = fedsieve("apply", "--selection", selection, tables["siteA.csv"], "--out", tables["x.feather"])
     assert result.code == 2
-    assert "the ending must be one of '.csv', '.parquet'; got '.feather'." in result.message
+    assert "'.parquet', '.xlsx'; got '.feather'." in result.message
     assert not tables["x.feather"].exists()
 
 

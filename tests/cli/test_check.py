@@ -103,6 +103,58 @@ def test_text_of_rows_and_text_among_numbers_are_named(fedsieve, files):
     ]
 
 
+def test_files_of_all_kinds_are_read_as_select_reads_them(fedsieve, files, tmp_path):
+    files()
+    files.frames["siteA"].to_csv(tmp_path / "siteA.csv", index=False, sep=";", decimal=",", encoding="latin-1")
+    files.frames["siteB"].assign(city=files.frames["siteB"]["city"] + " ").to_csv(tmp_path / "siteB.tsv", sep="\t")
+    sites = [tmp_path / name for name in ("siteA.csv", "siteB.tsv", "siteC.csv")]
+    said = fedsieve("check", *sites, "--labeled", tmp_path / "server.csv")
+    assert (said.code, warnings_of(said)) == (0, [])
+    assert f"{sites[0]}: read as: sep ';', decimal ','" in said.out
+    as_json = fedsieve("check", *sites, "--labeled", tmp_path / "server.csv", "--json")
+    assert json.loads(as_json.out)["findings"] == []
+    wrong = fedsieve("check", *sites, "--sep", ";")
+    assert (wrong.code, "siteC: alone has the columns" in wrong.err) == (1, True)
+
+
+def test_words_are_compared_as_words_also_where_one_file_calls_them_categories(fedsieve, files, tmp_path):
+    b, c = (files.frames[name].astype({"city": "category"}) for name in ("siteB", "siteC"))
+    call = files()
+    for name, rows in (("siteB", b), ("siteC", c)):
+        rows.to_parquet(tmp_path / f"{name}.parquet")
+    call[2:4] = [tmp_path / "siteB.parquet", tmp_path / "siteC.parquet"]
+    assert fedsieve(*call).code == 0
+    c["city"] = c["city"].cat.rename_categories({"Kiel": "Atlantis"})
+    c.to_parquet(tmp_path / "siteC.parquet")
+    assert warnings_of(fedsieve(*call)) == ["siteC: codes that no other party has in 'city'."]
+
+
+def test_ids_and_dates_are_not_compared_and_ids_need_not_be_the_same(fedsieve, files):
+    days = {"seen": [f"20{20 + i}-01-01" for i in range(4)]}
+    changed = {
+        name: rows.assign(patient_id=np.arange(60) + 1000 * place, seen=days["seen"][place], record=np.arange(60) + 500)
+        for place, (name, rows) in enumerate(files.frames.items())
+    }
+    changed["siteA"] = changed["siteA"].rename(columns={"patient_id": "mrn"})
+    said = fedsieve(*files(**changed))
+    assert (said.code, warnings_of(said)) == (0, [])
+    assert (
+        "Not compared: 'patient_id': named like an id; 'seen': holds dates; 'record': differs in every row" in said.out
+    )
+
+
+def test_what_nobody_can_read_is_named_by_its_row_and_never_shown(fedsieve, files):
+    b, c = files.frames["siteB"].astype({"glucose": object}), files.frames["siteC"].copy()
+    b.loc[4, "glucose"] = "SECRET"
+    c["temperature"] = "2020-01-01"
+    said = fedsieve(*files(siteB=b, siteC=c))
+    assert warnings_of(said) == [
+        "column 'temperature' holds dates in 'siteC', numbers elsewhere.",
+        "siteB: column 'glucose' holds text among numbers, first in row 5.",
+    ]
+    assert "SECRET" not in said.out + said.err
+
+
 def test_of_two_files_nobody_can_say_which_is_odd(fedsieve, files):
     _, first, second, *_ = files()
     said = fedsieve("check", first, second)

@@ -251,8 +251,8 @@ def test_a_key_that_was_approved_before_is_no_new_agreement(federation, fed, req
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
-        ("code", "I10", "server.csv: column 'code' holds string, first in row 1, no numbers. Encode it in numbers"),
-        ("label_a", 2, "server.csv: label 'label_a' must be 0 or 1; got 2"),
+        ("code", "2020-01-31", "server.csv: column 'code' holds dates, first in row 1. Leave it out (--drop), or have"),
+        ("label_a", 2, "server.csv: label 'label_a' must be 0 or 1; got another number in data row 1"),
     ],
 )
 def test_init_refuses_a_schema_that_serve_could_not_read(fedsieve, tables, column, values, said):

@@ -161,9 +161,12 @@ def test_the_server_s_single_label_stays_one(tables, method):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"label_b": [0, 1, 2] + [0] * 9}, "label 'label_b' must be 0 or 1; got 2 in data row 3 and in 0 others."),
+        (
+            {"label_b": [0, 1, 2] + [0] * 9},
+            "label 'label_b' must be 0 or 1; got another number in data row 3",
+        ),
         ({"label_a": [None, 1] * 6}, "label 'label_a' must be 0 or 1; got a missing value in data row 1 and in 5"),
-        ({"label_c": [-1] * 12}, "label 'label_c' must be 0 or 1; got -1 in data row 1 and in 11 others."),
+        ({"label_c": [-1] * 12}, "label 'label_c' must be 0 or 1; got another number in data row 1 and in 11 others."),
         ({"age": [None] + [1.0] * 11}, "1 missing (NaN) value in column 'age'."),
     ],
     ids=["2", "missing label", "unlabeled", "missing value"],

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve import datasets
-from fedsieve.datasets.tables import write_table
+from fedsieve.datasets.table_files import write_file
 from fedsieve.errors import DataError, FedSieveWarning
 
 TABLE = pa.table(
@@ -22,7 +22,7 @@ TABLE = pa.table(
 
 @pytest.fixture(params=["t.csv", "t.parquet"])
 def path(request, tmp_path):
-    write_table(TABLE, tmp_path / request.param)
+    write_file(TABLE, tmp_path / request.param)
     return tmp_path / request.param
 
 
@@ -56,8 +56,8 @@ def test_labels_of_a_label_file_given_or_beside(path, tmp_path):
     ("labels", "drop", "says"),
     [
         ("prefix:y_", [], "column 'id' holds string, first in row 1, no numbers. Encode it in numbers, the same at"),
-        ("dose", ["id"], "label 'dose' must be 0 or 1; got 2 in data row 2 and in 1 others."),
-        ("age", ["id"], "label 'age' must be 0 or 1; got 30.5 in data row 1 and in 3 others."),
+        ("dose", ["id"], "label 'dose' must be 0 or 1; got another number in data row 2 and in 1 others."),
+        ("age", ["id"], "label 'age' must be 0 or 1; got another number in data row 1 and in 3 others."),
         ("y_a,z", ["id"], "no label column 'z' among the columns 'id', 'y_b', 'age', 'y_a', 'dose'."),
         ("y_a", ["ID"], "has no column 'ID' to drop; columns: 'id', 'y_b', 'age', 'y_a', 'dose'."),
         ("y_a", ["id", "y_b", "age", "dose"], "all 5 columns are labels or dropped, so there is no feature."),

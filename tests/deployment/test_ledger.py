@@ -297,3 +297,14 @@ def test_changes_are_those_to_the_nearest_table_and_the_rows_that_are_new_to_eac
     assert ledger.changes(table(ROWS[10:50])).least == 10  # to the first: itself is no other table
     assert ledger.changes(table(ROWS[10:40])).new == ()  # rows that are gone are nowhere here
     assert ledger.changes(table(ROWS, ("a", "z"))).least == 0
+
+
+def test_words_in_another_order_do_not_make_every_row_new(tmp_path):
+    """The attack: one row more under an agreement whose codes mean something else, and the two answers subtracted."""
+    before, after = (Ledger(tmp_path / "ledger", lambda words=words: words) for words in ("f m", "m f"))
+    sex = np.resize([0.0, 1.0], 60)
+    age = np.arange(60.0)
+    before.admit("run-1", "one", SITE, ArrayTable(("age", "sex"), np.column_stack([age, sex])))
+    turned = ArrayTable(("age", "sex"), np.column_stack([np.append(age, 99.0), 1 - np.append(sex, 0.0)]))
+    with pytest.raises(ProtocolError, match="differ from those it answered for before in 1"):
+        after.admit("run-2", "two", SITE, turned)

@@ -134,7 +134,7 @@ REFUSED = [
     ),
     (
         lambda X, Y, east: (X, Y, {"a": east, "b": east.assign(age="old")}),
-        "client 'b' holds something that is no number: column 'age'",
+        "client 'b': column 'age' holds text, first in row 1, no numbers",
     ),
     (lambda X, Y, _: (X, Y, 3), "clients must be a list of tables or a dict"),
     (lambda X, Y, east: (X, Y, {1: east, "1": east, "b": east}), "clients must have different names"),

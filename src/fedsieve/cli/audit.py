@@ -13,8 +13,10 @@ from fedsieve.audit import audit as audited
 from fedsieve.checks import check_choice
 from fedsieve.cli.audited import N_SITES, OWNER, setting_by_name, setting_of_agreement
 from fedsieve.cli.console import err, out, say
-from fedsieve.cli.options import choices_help, declared_ranges
+from fedsieve.cli.options import Drop, choices_help, declared_ranges
 from fedsieve.cli.progress import prepare_kernels
+from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
+from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.files import write_atomically
 from fedsieve.methods import METHODS
@@ -24,13 +26,13 @@ from fedsieve.versions import versions
 ENDINGS = (".json", ".md")
 
 
+@reads_tables
 def audit(
     agreement: Annotated[
         Path | None, typer.Argument(help="A federation.toml, or the folder of an operator or a site that holds one.")
     ] = None,
-    table: Annotated[
-        Path | None, typer.Option(help="A site's own rows, CSV or Parquet, in place of --dataset.")
-    ] = None,
+    table: Annotated[Path | None, typer.Option(help=f"A site's own rows, {FORMATS}, in place of --dataset.")] = None,
+    drop: Drop = "",
     labels: Annotated[str, typer.Option(help="Label columns of --table, as for select; else some are made up.")] = "",
     method: Annotated[str | None, typer.Option(help=f"{', '.join(METHODS).lower()}; default sieve.")] = None,
     wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
@@ -51,6 +53,7 @@ def audit(
     output: Annotated[
         list[Path] | None, typer.Option("--out", "-o", help="Write findings.json or section.md; may be given again.")
     ] = None,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Attack a method's real answers, and say what a curious server could learn from them.
 
@@ -78,8 +81,8 @@ def audit(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     if agreement is not None:
-        _refuse_beside_agreement({**chosen, "dataset": dataset, "labels": labels})
-        setting = setting_of_agreement(agreement, table, guard, sites, seed)
+        _refuse_beside_agreement({**chosen, "dataset": dataset, "labels": labels, "drop": drop})
+        setting = setting_of_agreement(agreement, table, guard, sites, seed, reading)
     else:
         if table is not None and dataset is not None:
             raise ParameterError(f"{OWNER}: takes --table or --dataset, not both; got {table} and {dataset}.")
@@ -90,6 +93,8 @@ def audit(
             dataset=dataset or "digits",
             table=table,
             labels=labels,
+            drop=drop,
+            reading=reading,
             guard=guard,
             n_sites=sites or N_SITES,
             seed=seed,

@@ -9,12 +9,11 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.audit import GUARDS, Setting
 from fedsieve.audit.parties import Parties, Rows, made_up_labels, of_dataset, of_one_site
-from fedsieve.checks import check_choice, names_that_differ
-from fedsieve.cli.tables import read_rows
-from fedsieve.datasets.columns import label_columns, zero_or_one
-from fedsieve.datasets.tables import numeric_columns, read_table
+from fedsieve.checks import check_choice
+from fedsieve.cli.tables import Columns, OneTable, read_one, read_rows
+from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import Agreement, read_agreement
-from fedsieve.errors import DataError, ParameterError, extra_needed, listed
+from fedsieve.errors import DataError, ParameterError, extra_needed
 from fedsieve.methods import METHODS, Method
 from fedsieve.privacy import Policy
 from fedsieve.tables import check_values
@@ -40,6 +39,8 @@ def setting_by_name(
     dataset: str,
     table: Path | None,
     labels: str,
+    drop: str,
+    reading: Reading,
     guard: str,
     n_sites: int,
     seed: int,
@@ -51,18 +52,26 @@ def setting_by_name(
         check_choice(OWNER, "--method", method, tuple(names))
     of_method: Any = METHODS[names[method.lower()]]
     _check_parameters(of_method, given)
-    parties = _of_table(table, labels, n_sites, seed) if table is not None else of_dataset(dataset, n_sites, seed)
+    if table is None:
+        parties = of_dataset(dataset, n_sites, seed)
+    else:
+        found = read_one(table, labels, reading, Columns(drop), takes_text=of_method.takes_nominal)
+        parties = _of_table(table, found, n_sites, seed)
+        ranges = found.coding.ranges(given["ranges"], encodes_codes=of_method.encodes_codes)
+        given = {**given, "nominal": found.coding.nominal(), **ranges}
     held = {"labels": parties.labels} if of_method.sites_hold_labels else {}
     return Setting.of(of_method(parties.features, **held, **given), parties, guard, seed=seed)
 
 
-def setting_of_agreement(place: Path, table: Path | None, guard: str, n_sites: int | None, seed: int) -> Setting:
+def setting_of_agreement(
+    place: Path, table: Path | None, guard: str, n_sites: int | None, seed: int, reading: Reading
+) -> Setting:
     """What an agreement says, on a site's own table or on the rows that lie in the operator's folder."""
     check_choice(OWNER, "--guard", guard, tuple(GUARDS))
     agreement, policy, rows = _agreed(place)
     method = agreement.method
     if table is not None:
-        X, Y = read_rows(table, agreement)
+        X, Y = read_rows(table, agreement, reading)
         rows = Rows(X, made_up_labels(len(X), len(agreement.labels), seed) if Y is None else Y)
     if rows is None:
         raise ParameterError(f"{OWNER}: {place} holds no rows. Give some in the agreement's columns: --table FILE.")
@@ -82,19 +91,11 @@ def _check_parameters(method: type[Method], given: dict[str, Any]) -> None:
             raise ParameterError(f"{OWNER}: {method.name} has no parameter {name!r}; got --{name} {value}. {way_out}")
 
 
-def _of_table(file: Path, labels: str, n_sites: int, seed: int) -> Parties:
-    table = read_table(file)
-    named = label_columns(labels, table.column_names) if labels else []
-    features, _ = names_that_differ(table.column_names, named)
-    if not features:
-        raise DataError(f"{file}: has no columns besides the labels {listed(named)}.")
-    X = numeric_columns(table, features, str(file))
-    _check_no_gaps(X, features, str(file))
-    Y = made_up_labels(len(X), N_LABELS, seed)
-    if named:
-        Y = zero_or_one(numeric_columns(table, named, f"{file}, labels"), named, str(file)).astype(np.float64)
-    names = tuple(named) if named else tuple(f"made-up label {number}" for number in range(1, N_LABELS + 1))
-    return of_one_site(str(file), tuple(features), names, Rows(X, Y), n_sites, seed)
+def _of_table(file: Path, table: OneTable, n_sites: int, seed: int) -> Parties:
+    _check_no_gaps(table.X, table.features, str(file))
+    Y = table.Y.astype(np.float64) if table.labels else made_up_labels(len(table.X), N_LABELS, seed)
+    names = table.labels or [f"made-up label {number}" for number in range(1, N_LABELS + 1)]
+    return of_one_site(str(file), tuple(table.features), tuple(names), Rows(table.X, Y), n_sites, seed)
 
 
 def _check_no_gaps(X: Float, features: Any, owner: str) -> None:

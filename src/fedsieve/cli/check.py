@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from fedsieve.cli.console import columns_table, out, say, warn
-from fedsieve.cli.options import split_names
+from fedsieve.cli.options import NOMINAL_HELP, names_among
+from fedsieve.cli.reading import AS_FOUND, reads_tables, say_how
 from fedsieve.cli.tables import client_paths
+from fedsieve.datasets.coding import reasons_listed
+from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.site_files import compare_files
-from fedsieve.datasets.tables import read_table
+from fedsieve.datasets.tables import table_file
 from fedsieve.errors import ParameterError, listed
 
 FOUND = 1  # the exit code where something should be looked at
@@ -18,18 +21,20 @@ LABELED = "labeled"
 ENOUGH = 3  # tables, of which a majority can say which one is odd
 
 
+@reads_tables
 def check(
     files: Annotated[list[str], typer.Argument(help="A site's rows: FILE, or NAME=FILE.", show_default=False)],
     labeled: Annotated[
         Path | None, typer.Option(help="The server's labeled rows; columns that no site has are its labels.")
     ] = None,
-    nominal: Annotated[str, typer.Option(help="Features whose values are codes: a,b,c.")] = "",
+    nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Compare the files of several sites, and say what looks wrong; exit code 0 where nothing does, 1 else.
 
-    Rows, missing values, columns with one value, missing or more columns, codes
-    that no other site has, columns that are nearly the same, and columns that look
+    Rows, missing values, columns with one value, missing or more columns, codes and
+    words that no other site has, columns that are nearly the same, and columns that look
     as if they were in another unit. Never shows a value of a table.
 
     [bold]Example[/bold]: fedsieve check siteA.csv siteB.parquet siteC.csv --labeled server.csv
@@ -41,14 +46,20 @@ def check(
         paths[LABELED] = labeled
     if len(paths) < 2:
         raise ParameterError("check compares two files or more; got 1. Name another one, or --labeled.")
-    tables = {name: read_table(path) for name, path in paths.items()}
-    report = compare_files(tables, LABELED if labeled is not None else "", split_names(nominal))
+    found = {name: table_file(path, reading=reading) for name, path in paths.items()}
+    tables = {name: one.table for name, one in found.items()}
+    known = {column for table in tables.values() for column in table.column_names}
+    report = compare_files(tables, LABELED if labeled is not None else "", names_among(nominal or (), known))
     if as_json:
         typer.echo(json.dumps(report, indent=1))
     else:
+        for name, one in found.items():
+            say_how(paths[name], one)
         out.print(columns_table(report["parties"], f"{len(paths)} files"))
         if report["labels"]:
             say(f"Taken for labels, since no site has them: {listed(report['labels'], 20)}.")
+        if report["left_out"]:
+            say(f"Not compared: {reasons_listed(report['left_out'])}.")
         if len(paths) < ENOUGH:
             say("Units were not compared: of two files nobody could say which one is odd. Name a third.")
         for line in report["findings"]:

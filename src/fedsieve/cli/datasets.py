@@ -14,7 +14,8 @@ from fedsieve.datasets.arff import arff_dataset
 from fedsieve.datasets.fetch import fetch as fetch_files
 from fedsieve.datasets.fetch import locate
 from fedsieve.datasets.registry import known_dataset
-from fedsieve.datasets.tables import SUFFIXES, table_dataset
+from fedsieve.datasets.table_files import SUFFIXES
+from fedsieve.datasets.tables import table_dataset
 from fedsieve.errors import ParameterError
 
 app = typer.Typer(
@@ -95,7 +96,7 @@ def _dataset(name: str, labels: str | None, drop: Sequence[str]) -> Dataset:
     path = Path(name)
     if path.suffix.lower() == ".arff":
         return arff_dataset(path, labels, drop)
-    if path.suffix.lower() in SUFFIXES:
+    if path.name.lower().endswith(SUFFIXES):
         return table_dataset(path, labels, drop)
     known = known_dataset(name)
     if labels or drop:

@@ -3,16 +3,26 @@
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
+import typer
+
+from fedsieve.categories import check_categories
 from fedsieve.checks import check_choice, repeated
-from fedsieve.datasets.tables import SUFFIXES, numeric_columns, read_table
+from fedsieve.datasets.table_files import SUFFIXES
+from fedsieve.datasets.tables import numeric_columns, read_table
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.messages.columns import ERROR, FEDERATED, LOCAL, ROBUST
 from fedsieve.methods import METHODS, SieveMethod, SSFMLFSMethod
 from fedsieve.methods.sieve import AUTO
+from fedsieve.reading import read_toml
 
 SIEVE, SSFMLFS = SieveMethod.name, SSFMLFSMethod.name
+
+Drop: TypeAlias = Annotated[str, typer.Option(help="Columns to leave out: a,b,c.")]
+Dates: TypeAlias = Annotated[str, typer.Option(help="Columns with dates, to be read as days: a,b,c.")]
+Keep: TypeAlias = Annotated[str, typer.Option(help="Columns that look like ids and are features: a,b,c.")]
 
 
 def choices_help(parameter: str, *, supervised: bool = True) -> str:
@@ -121,6 +131,15 @@ def declared_ranges(choice: str) -> Any:
             f"--ranges must be robust, federated, local or a CSV file: feature, low, high; got {choice!r}."
         )
     return ranges_file(choice)
+
+
+def categories_file(file: Path) -> dict[str, tuple[str, ...]]:
+    """What a TOML file declares, in a section [categories] or by itself."""
+    content = read_toml(file)
+    section = content.get("categories", content)
+    if not isinstance(section, dict):
+        raise DataError(f'{file}: must hold lines such as sex = ["f", "m"]; [categories] is none.')
+    return check_categories(str(file), section)
 
 
 def ranges_file(file: str) -> dict[str, tuple[float, float]]:

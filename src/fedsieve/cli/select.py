@@ -20,6 +20,9 @@ from fedsieve.cli.options import (
     K_HELP,
     NOMINAL_HELP,
     SIEVE,
+    Dates,
+    Drop,
+    Keep,
     asked_and_other,
     choices_help,
     declared_ranges,
@@ -29,7 +32,9 @@ from fedsieve.cli.options import (
     own_parameters,
 )
 from fedsieve.cli.progress import Rounds, prepare_kernels
-from fedsieve.cli.tables import FederationTables, leaks, read_sites
+from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
+from fedsieve.cli.tables import Columns, FederationTables, leaks, read_sites
+from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
 from fedsieve.protocol.influence import KeptReplies
@@ -41,8 +46,9 @@ from fedsieve.transport import in_process
 MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
 
 
+@reads_tables
 def select(
-    labeled: Annotated[Path, typer.Option(help="The server's labeled rows, CSV or Parquet.")],
+    labeled: Annotated[Path, typer.Option(help=f"The server's labeled rows: {FORMATS}.")],
     labels: Annotated[str, typer.Option(help='Label columns: "y1,y2", "prefix:label_" or a Mulan XML file.')],
     client: Annotated[list[str], typer.Option(help="A client's rows: FILE, or NAME=FILE. Give at least two.")],
     output: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
@@ -50,7 +56,10 @@ def select(
     k: Annotated[str | None, typer.Option("-k", help=K_HELP)] = None,
     alone: Annotated[bool, typer.Option(help="Run the method asked for only, not the other one beside it.")] = False,
     shared: Annotated[bool, typer.Option(help="Use the features that all files share instead of refusing.")] = False,
+    drop: Drop = "",
     nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
+    dates: Dates = "",
+    keep: Keep = "",
     group: Annotated[
         list[str] | None, typer.Option(help="Sieve: features selected together, a,b,c. May be given again.")
     ] = None,
@@ -75,13 +84,15 @@ def select(
     ] = None,
     delta: Annotated[float, typer.Option(help="With --epsilon: by how little that may fail.")] = 1e-6,
     force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Rank features from files: one with labeled rows, two or more with unlabeled rows.
 
     [bold]Example[/bold]: fedsieve select --labeled server.csv --labels prefix:label_ \\
     --client siteA.parquet --client siteB.csv -k 30 --out result/
 
-    Columns are matched by name. Writes ranking.csv and selection.json (order,
+    Columns are matched by name. Text is read as categories, an id is left out,
+    dates are refused unless --dates names them. Writes ranking.csv and selection.json (order,
     scores, relevance, reasons, parameters, versions, transcript) of the method
     asked for, with the ranks by the other one beside them.
     """
@@ -90,13 +101,14 @@ def select(
         raise ParameterError(f"--epsilon: {asked} knows no noise; Sieve does. Leave it out, or choose --method sieve.")
     if not force:
         refuse_to_overwrite(output)
-    data = read_sites(labeled, labels, client, shared=shared)
+    columns = Columns(drop, nominal or (), dates, keep)
+    data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     given: dict[str, Any] = {
         **({} if missing is None else {"missing": missing}),
         **({} if center is None else {"center": center}),
-        "nominal": names_among(nominal or (), data.features),
+        "nominal": data.nominal,
         "on_bad_client": on_bad_client,
         "groups": tuple(names_among([names], data.features) for names in group or ()),
         "seed": seed,
@@ -106,7 +118,6 @@ def select(
         "relation": relation,
         "irrelevant": irrelevant,
         "decisions": decisions,
-        "ranges": declared_ranges(ranges),
         "spread": spread,
         "wire": wire,
         "constant": constant,
@@ -114,10 +125,16 @@ def select(
         "delta": delta,
     }
 
+    in_ranges = declared_ranges(ranges)
+
     def chosen(name: str, n_features: float | str | None) -> Method:
-        of_method: Callable[..., Method] = METHODS[name]
+        of_method: Any = METHODS[name]
         how = given if name == asked else {**given, **missing_in(name, missing)}
-        return of_method(data.features, n_features_to_select=n_features, **own_parameters(name, how))
+        scaling = data.coding.ranges(in_ranges, encodes_codes=of_method.encodes_codes)
+        method: Method = of_method(
+            data.features, n_features_to_select=n_features, **own_parameters(name, how), **scaling
+        )
+        return method
 
     main = chosen(asked, how_many(k))
     prepare_kernels()

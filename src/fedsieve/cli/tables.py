@@ -3,20 +3,27 @@
 `select` has the files of all parties; a party of a federation has its own, and an agreement to check it against.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.checks import names_that_differ
-from fedsieve.cli.console import say
-from fedsieve.datasets.columns import label_columns, zero_or_one
+from fedsieve.categories import RARE, Categories, named_like_an_id
+from fedsieve.checks import check_known, names_that_differ
+from fedsieve.cli.console import say, warn
+from fedsieve.cli.options import names_among
+from fedsieve.cli.reading import AS_FOUND, read_and_say
+from fedsieve.datasets.coding import Coding, Declared, decide, reasons_listed, unknown_words
+from fedsieve.datasets.columns import feature_columns, label_columns, zero_or_one
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import label_leaks
-from fedsieve.datasets.tables import numeric_columns, read_table
+from fedsieve.datasets.dialect import Reading
+from fedsieve.datasets.kinds import Column, arrow_column
+from fedsieve.datasets.table_files import bare_name
+from fedsieve.datasets.tables import numeric_columns
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.privacy import LEAST_ROWS
@@ -24,6 +31,26 @@ from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import ArrayTable, check_values
 from fedsieve.text import counted
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is typed of a table's columns: those that are left out, and what others are; a name may hold commas."""
+
+    drop: str = ""
+    nominal: Sequence[str] = ()
+    dates: str = ""
+    keep: str = ""
+    categories: Categories = field(default_factory=dict)
+
+    def dropped(self, known: Sequence[str]) -> tuple[str, ...]:
+        """Those that are left out."""
+        return names_among([self.drop], known)
+
+    def declared(self, known: Sequence[str]) -> Declared:
+        """What others are."""
+        dates, nominal, keep = (names_among(texts, known) for texts in ([self.dates], self.nominal, [self.keep]))
+        return Declared(dates, nominal, keep, self.categories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,26 +62,40 @@ class FederationTables:
     Y: Int  # (n_samples, n_labels) as in the file; `labeled.Y` has a second column where there is one label only
     labeled: Labeled
     sites: dict[str, ArrayTable]
+    coding: Coding  # of text, dates and ids
+    nominal: tuple[str, ...]  # all features that are codes
 
 
-def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bool) -> FederationTables:
-    """Read the server's and all clients' files, and match their columns by name."""
+def read_sites(
+    labeled: Path, labels: str, clients: Sequence[str], *, shared: bool, reading: Reading, columns: Columns
+) -> FederationTables:
+    """Read the server's and all clients' files, match their columns by name, and make numbers of them."""
     paths = client_paths(clients)
-    server = read_table(labeled)
+    server = read_and_say(labeled, reading).table
     label_names = label_columns(labels, server.column_names)
-    features, _ = names_that_differ(server.column_names, label_names)
-    tables = {name: read_table(path) for name, path in paths.items()}
-    features = _common(features, label_names, tables, paths, shared)
+    drop, declared = columns.dropped(server.column_names), columns.declared(server.column_names)
+    features = feature_columns(server.column_names, label_names, drop, str(labeled))
+    tables = {name: read_and_say(path, reading).table for name, path in paths.items()}
+
+    def may_differ(name: str) -> bool:
+        return name in drop or (named_like_an_id(name) and name not in declared.names)
+
+    features = _common(features, label_names, tables, paths, shared, may_differ)
     Y = zero_or_one(numeric_columns(server, label_names, f"{labeled}, labels"), label_names, str(labeled))
+    files = {str(labeled): server, **{str(paths[name]): table for name, table in tables.items()}}
+    kinds = {file: _kinds(table, features) for file, table in files.items()}
+    coding = decide(kinds, features, declared)
+    _say_what_becomes(coding, "all rows")
+    taken = tuple(filter(coding.has, features))
+    X = {file: _numbers(file, kinds[file], table.num_rows, taken, coding) for file, table in files.items()}
     return FederationTables(
-        features=tuple(features),
+        features=taken,
         labels=tuple(label_names),
         Y=Y,
-        labeled=Labeled(numeric_columns(server, features, str(labeled)), read_labels(Y)[0]),
-        sites={
-            name: ArrayTable(tuple(features), numeric_columns(table, features, str(paths[name])))
-            for name, table in tables.items()
-        },
+        labeled=Labeled(X[str(labeled)], read_labels(Y)[0]),
+        sites={name: ArrayTable(taken, X[str(path)]) for name, path in paths.items()},
+        coding=coding,
+        nominal=coding.nominal(declared.nominal),
     )
 
 
@@ -63,23 +104,38 @@ def leaks(data: FederationTables) -> list[tuple[str, str]]:
     return label_leaks(Dataset("the labeled rows", data.labeled.X, data.Y, data.features, data.labels))
 
 
-def features_and_labels(file: Path, labels: str) -> tuple[list[str], list[str]]:
-    """The names of a table's features and of its label columns, once it is sure that they hold what can be used."""
-    table = read_table(file)
-    label_names = label_columns(labels, table.column_names)
-    features = names_that_differ(table.column_names, label_names)[0]
-    numeric_columns(table, features, str(file))
-    zero_or_one(numeric_columns(table, label_names, f"{file}, labels"), label_names, str(file))
-    return features, label_names
+@dataclass(frozen=True, eq=False)
+class OneTable:
+    """A table by itself: its features as numbers, its labels, and how text, dates and ids were read."""
+
+    features: list[str]
+    labels: list[str]
+    X: Float
+    Y: Int
+    coding: Coding
 
 
-def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
+def read_one(file: Path, labels: str, reading: Reading, columns: Columns, *, takes_text: bool = True) -> OneTable:
+    """A table whose columns decide how all others are read, as the labeled rows do for an agreement."""
+    table = read_and_say(file, reading).table
+    label_names = label_columns(labels, table.column_names) if labels else []
+    features = feature_columns(table.column_names, label_names, columns.dropped(table.column_names), str(file))
+    check_known("--categories", "names", columns.categories, features)
+    kinds = _kinds(table, features)
+    coding = decide({str(file): kinds}, features, columns.declared(features), takes_text=takes_text)
+    _say_what_becomes(coding, "these rows")
+    taken = [name for name in features if coding.has(name)]
+    Y = zero_or_one(numeric_columns(table, label_names, f"{file}, labels"), label_names, str(file))
+    return OneTable(taken, label_names, _numbers(str(file), kinds, table.num_rows, taken, coding), Y, coding)
+
+
+def read_rows(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> tuple[Float, Float | None]:
     """A site's rows in the agreement's columns, and its labels where the method needs them at the sites."""
     method = agreement.method
     X, Y = (
-        _rows_and_labels(file, agreement)
+        _rows_and_labels(file, agreement, reading)
         if method.sites_hold_labels
-        else (_agreed_columns(file, method.features), None)
+        else (_agreed_columns(file, (), agreement, reading)[0], None)
     )
     try:
         check_values(X, method.features, method.missing)
@@ -100,9 +156,9 @@ def read_rows(file: Path, agreement: Agreement) -> tuple[Float, Float | None]:
     return X, Y
 
 
-def read_labeled(file: Path, agreement: Agreement) -> Labeled:
+def read_labeled(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> Labeled:
     """The server's labeled rows in the agreement's columns."""
-    X, Y = _rows_and_labels(file, agreement)
+    X, Y = _rows_and_labels(file, agreement, reading)
     labeled = Labeled(X, Y if agreement.method.sites_hold_labels else read_labels(Y)[0])
     agreement.method.check_labeled(labeled)
     return labeled
@@ -114,7 +170,7 @@ def client_paths(clients: Sequence[str], option: str = "--client", least: int = 
     for text in clients:
         name, equals, path = text.partition("=")
         if not equals or Path(text).is_file():  # a file may have "=" in its path
-            name, path = Path(text).stem, text
+            name, path = bare_name(Path(text)), text
         if not name or not path:
             raise ParameterError(f"{option} takes FILE or NAME=FILE; got {text!r}.")
         file = Path(path)
@@ -129,16 +185,22 @@ def client_paths(clients: Sequence[str], option: str = "--client", least: int = 
 
 
 def _common(
-    features: list[str], labels: list[str], tables: dict[str, Any], paths: dict[str, Path], shared: bool
+    features: list[str],
+    labels: list[str],
+    tables: dict[str, Any],
+    paths: dict[str, Path],
+    shared: bool,
+    may_differ: Callable[[str], bool],
 ) -> list[str]:
+    """The features of the labeled rows that all have; ids and what is dropped need not be the same anywhere."""
     for name, table in tables.items():
-        columns = table.column_names
-        missing, extra = names_that_differ(features, columns)
+        missing, extra = names_that_differ(features, table.column_names)
         if len(missing) == len(features):
             raise DataError(
-                f"client {name!r} ({paths[name]}) shares no feature with the labeled rows: it has {listed(columns)}, "
-                f"they have {listed(features) if features else 'only labels'}."
+                f"client {name!r} ({paths[name]}) shares no feature with the labeled rows: it has "
+                f"{listed(table.column_names)}, they have {listed(features)}."
             )
+        missing, extra = ([one for one in names if not may_differ(one)] for names in (missing, extra))
         if (missing or extra) and not shared:
             way_out = "Give every site the same columns, or use --shared to work with those that all have."
             raise columns_differ(f"client {name!r} ({paths[name]})", missing, extra, way_out)
@@ -149,15 +211,16 @@ def _common(
     return common
 
 
-def _rows_and_labels(file: Path, agreement: Agreement) -> tuple[Float, Float]:
-    values = _agreed_columns(file, [*agreement.method.features, *agreement.labels])
-    n_features = len(agreement.method.features)
-    Y = zero_or_one(values[:, n_features:], list(agreement.labels), str(file))
-    return values[:, :n_features], Y.astype(np.float64)
+def _rows_and_labels(file: Path, agreement: Agreement, reading: Reading) -> tuple[Float, Float]:
+    X, Y = _agreed_columns(file, agreement.labels, agreement, reading)
+    return X, zero_or_one(Y, list(agreement.labels), str(file)).astype(np.float64)
 
 
-def _agreed_columns(file: Path, names: Sequence[str]) -> Float:
-    table = read_table(file)
+def _agreed_columns(file: Path, labels: Sequence[str], agreement: Agreement, reading: Reading) -> tuple[Float, Float]:
+    """The agreement's features as numbers, text by its words, and these labels."""
+    features = agreement.method.features
+    names = [*features, *labels]
+    table = read_and_say(file, reading).table
     missing, extra = names_that_differ(names, table.column_names)
     if missing:
         raise DataError(
@@ -166,4 +229,31 @@ def _agreed_columns(file: Path, names: Sequence[str]) -> Float:
         )
     if extra:
         say(f"{file}: {counted(len(extra), 'column')} not agreed on, unused: {listed(extra, 4)}")
-    return numeric_columns(table, list(names), str(file))
+    words = dict(agreement.categories)
+    coding = Coding(words, fixed=tuple(words), dates=agreement.dates)
+    X = _numbers(str(file), _kinds(table, features), table.num_rows, features, coding)
+    return X, numeric_columns(table, list(labels), str(file))
+
+
+def _kinds(table: Any, features: Sequence[str]) -> dict[str, Column]:
+    return {name: arrow_column(table.column(name)) for name in features}
+
+
+def _numbers(file: str, columns: dict[str, Column], n_rows: int, features: Sequence[str], coding: Coding) -> Float:
+    """The features as numbers; says how many words count as "other", and never which."""
+    X, unknown = np.empty((n_rows, len(features))), {}
+    for place, name in enumerate(features):
+        X[:, place], n_unknown = coding.numbers(file, name, columns[name], n_rows)
+        if n_unknown:
+            unknown[name] = n_unknown
+    if unknown:
+        warn(unknown_words(file, unknown))
+    return X
+
+
+def _say_what_becomes(coding: Coding, rows: str) -> None:
+    if coding.left_out:
+        warn(f"columns are left out: {reasons_listed(coding.left_out)}. If one is a feature, say so: --keep NAME.")
+    if coding.categories:
+        told = ", ".join(f"{name!r} ({len(words)})" for name, words in coding.categories.items())
+        say(f"Text is read as categories: {told}; a word in fewer than {RARE} of {rows} counts as 'other'.")

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.datasets.columns import unique_name, warn_of_repeated_names
-from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed, shown
+from fedsieve.errors import DataError, MissingExtraError, extra_needed, listed
 
 TWO_WORDS = ({"0", "1"}, {"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"})
 """Pairs of nominal values that mean 0 and 1, in any order and in any case."""
@@ -189,27 +189,26 @@ class _Mended:
 
 
 def _what_is_wrong(arff: Any, error: Any, lines: list[str], number: int, is_sparse: bool) -> str:
-    """The parser's error in words for the user."""
+    """The parser's error in words for the user; lines of the header are shown, those of data hold a person's values."""
     line = lines[number - 1].strip() if lines else ""
     where, quoted = f"line {number}", _shown(line)
     declared = [text for text in lines if _is_attribute(text)]
     if isinstance(error, arff.BadDataFormat):
         if is_sparse:
-            return f"{where}: names an attribute beyond the last one, {len(declared) - 1} (counted from 0): {quoted}."
+            return f"{where}: names an attribute beyond the last one, {len(declared) - 1} (counted from 0)."
         n_values = len(next(csv.reader([line], quotechar='"' if '"' in line else "'", skipinitialspace=True)))
-        return f"{where}: has {n_values} values, the header declares {len(declared)} attributes: {quoted}."
+        return f"{where}: has {n_values} values, the header declares {len(declared)} attributes."
     if isinstance(error, arff.BadAttributeType | arff.BadAttributeFormat):
         return f"{where}: {quoted} must be like @attribute NAME numeric, or NAME {{value,value}}; dates are not read."
     if isinstance(error, arff.BadNominalValue):
-        value = error.message.removeprefix("Data value ").partition(" not found in nominal")[0]
-        return f"{where}: the value {shown(value)} is none of those that the header declares for its attribute."
+        return f"{where}: a value is none of those that the header declares for its attribute."
     if isinstance(error, arff.BadNumericalValue):
-        return f"{where}: has text where the header declares a number: {quoted}."
+        return f"{where}: has text where the header declares a number."
     if isinstance(error, arff.BadRelationFormat):
         return f"{where}: a relation's name with blanks or commas needs quotes: {quoted}."
     if not any(map(_is_data, lines)):
         return "has no line @data after @relation and @attribute lines, so it is no ARFF file."
-    return f"{where}: is no ARFF: {quoted}."
+    return f"{where}: is no ARFF" + (f": {quoted}." if line.startswith("@") else ".")
 
 
 def _liac_arff() -> Any:

@@ -100,7 +100,7 @@ def zero_or_one(values: Float, names: Sequence[str], owner: str) -> Int:
     if wrong.any():
         column = int(np.flatnonzero(wrong.any(axis=0))[0])
         row = int(np.flatnonzero(wrong[:, column])[0])
-        got = "a missing value" if np.isnan(values[row, column]) else f"{values[row, column]:g}"
+        got = "a missing value" if np.isnan(values[row, column]) else "another number"  # which may be a person's
         raise DataError(
             f"{owner}: label {names[column]!r} must be 0 or 1; got {got} in data row {row + 1} "
             f"and in {int(wrong[:, column].sum()) - 1} others."

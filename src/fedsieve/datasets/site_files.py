@@ -1,16 +1,20 @@
 """Files of several sites beside each other, before they select together: columns, gaps, codes, copies, units."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.categories import codes, named_like_an_id
 from fedsieve.checks import names_that_differ
-from fedsieve.datasets.tables import numeric_columns
+from fedsieve.datasets.coding import why_no_feature
+from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, arrow_column, as_words, to_numbers
 from fedsieve.errors import DataError, listed
 from fedsieve.measures.binning import bin_counts, edges_of_points
-from fedsieve.measures.column_facts import NUMBERS, ColumnFacts, facts_of_rows
+from fedsieve.measures.column_facts import NUMBERS as FACTS
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows
 from fedsieve.protocol.checkup import checkup, findings
 
 COPIES = 0.999  # absolute correlation from which on two columns are nearly the same
@@ -28,21 +32,28 @@ def compare_files(tables: Mapping[str, Any], labeled: str = "", nominal: Sequenc
     absent = set(nominal) - set(expected)
     if absent:
         raise DataError(f"--nominal names {listed(sorted(absent))}, which no or few files have. Correct the names.")
-    values, text, free, mixed = _values(tables, expected)
+    found = _values(tables, expected, nominal)
     features = tuple(expected)
-    facts = {name: _facts(rows, features) for name, rows in values.items()}
-    coded = np.array([name in text or name in set(nominal) for name in features], dtype=bool)
-    _add_codes(facts, values, coded)
+    facts = {name: _facts(rows, features) for name, rows in found.rows.items()}
+    coded = np.array([name in found.codes or name in set(nominal) for name in features], dtype=bool)
+    _add_codes(facts, found.rows, coded)
     report = checkup(facts, coded)
     for name, table in tables.items():
         own = [column for column in table.column_names if column not in labels]
-        missing, extra = names_that_differ(expected, own)
+        differ = names_that_differ(expected, own)
+        missing, extra = ([one for one in names if not named_like_an_id(one)] for names in differ)  # ids may differ
         party = report["parties"][name]
-        unread = {*missing, *free, *(column for column, where in mixed.items() if name in where)}
+        unread = found.unread(name).union(*differ)
         gaps = {column: share for column, share in party["missing"].items() if column not in unread}
         party |= {"missing": gaps, "columns_missing": missing, "columns_extra": extra}
-    copies = _copies(list(values.values()), features, coded)
-    report |= {"labels": labels, "mixed": mixed, "free_text": free, "copies": copies}
+    report |= {
+        "labels": labels,
+        "left_out": found.left_out,
+        "mixed": found.mixed,
+        "odd": found.odd,
+        "free_text": found.free,
+        "copies": _copies(list(found.rows.values()), features, coded),
+    }
     return {**report, "findings": [*_of_columns(report), *findings(report)]}
 
 
@@ -57,46 +68,68 @@ def _expected(tables: Mapping[str, Any], labeled: str) -> tuple[list[str], list[
     return [name for name in seen if 2 * sum(name in own for own in others.values()) > len(others)], []
 
 
-class _Values(NamedTuple):
-    """All expected columns of each file as numbers, NaN where there are none."""
+@dataclass(frozen=True)
+class _Values:
+    """All expected columns of each file as numbers, NaN where there are none to be compared."""
 
     rows: dict[str, Float]
-    text: set[str]  # columns of categories, which are numbered
-    free: list[str]  # columns whose text differs from row to row
-    mixed: dict[str, list[str]]  # columns of numbers, and the files in which they hold text
+    codes: set[str] = field(default_factory=set)  # columns of categories, by number
+    free: list[str] = field(default_factory=list)  # columns whose text differs from row to row
+    mixed: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # column -> kind -> files; not the same in all
+    odd: dict[str, dict[str, str]] = field(default_factory=dict)  # file -> column -> why nobody can read it
+    left_out: dict[str, str] = field(default_factory=dict)  # column -> why it is not compared
+
+    def unread(self, name: str) -> set[str]:
+        """Columns that have no numbers in this file, though they may have values."""
+        other = {
+            column
+            for column, kinds in self.mixed.items()
+            if any(name in files for kind, files in kinds.items() if kind != NUMBERS)
+        }
+        return {*self.free, *self.left_out, *self.odd.get(name, ()), *other}
 
 
-def _values(tables: Mapping[str, Any], expected: list[str]) -> _Values:
-    rows = {name: np.full((table.num_rows, len(expected)), np.nan) for name, table in tables.items()}
-    found = _Values(rows, set(), [], {})
+def _values(tables: Mapping[str, Any], expected: list[str], nominal: Sequence[str]) -> _Values:
+    found = _Values({name: np.full((table.num_rows, len(expected)), np.nan) for name, table in tables.items()})
     for place, column in enumerate(expected):
-        numbers: dict[str, Float] = {}
-        words: dict[str, list[Any]] = {}
-        for name, table in tables.items():
-            if column not in table.column_names:
-                continue
-            try:
-                numbers[name] = numeric_columns(table, [column], name)[:, 0]
-            except DataError:
-                words[name] = table.column(column).to_pylist()
-        if any(not np.isnan(known).all() for known in numbers.values()):
-            found.mixed.update({column: list(words)} if words else {})
-        elif words:
-            kinds = sorted({str(word) for own in words.values() for word in own if word is not None})
-            if 2 * len(kinds) > sum(map(len, words.values())):
-                found.free.append(column)
-            else:
-                found.text.add(column)
-                numbers |= _numbered(words, kinds)
-        for name, known in numbers.items():
-            rows[name][:, place] = known
+        there = {name: table.column(column) for name, table in tables.items() if column in table.column_names}
+        known = {name: arrow_column(cells) for name, cells in there.items()}
+        known = {name: one for name, one in known.items() if one.kind != EMPTY}
+        for name, numbers in _numbers(column, known, column in nominal, found).items():
+            found.rows[name][:, place] = numbers
     return found
 
 
-def _numbered(words: Mapping[str, list[Any]], kinds: list[str]) -> dict[str, Float]:
-    """Categories as numbers, the same for all files."""
-    code = {kind: float(place) for place, kind in enumerate(kinds)}
-    return {name: np.array([np.nan if one is None else code[str(one)] for one in own]) for name, own in words.items()}
+def _numbers(column: str, known: dict[str, Column], nominal: bool, found: _Values) -> dict[str, Float]:
+    """The files' values of one column as numbers, as far as they can be compared; what cannot be is noted."""
+    kinds: dict[str, list[str]] = {}
+    for name, one in known.items():
+        kinds.setdefault(TEXT if nominal and one.kind == NEITHER and len(one.values) else one.kind, []).append(name)
+    if not nominal and (named_like_an_id(column) or set(kinds) == {NUMBERS}) and (why := why_no_feature(column, known)):
+        found.left_out[column] = why
+        return {}
+    for name in kinds.pop(NEITHER, ()):
+        found.odd.setdefault(name, {})[column] = known[name].why
+    if set(kinds) == {DATES}:
+        found.left_out[column] = "holds dates"
+        return {}
+    if TEXT in kinds and (nominal or len(kinds) == 1):
+        return _codes(column, {name: as_words(known[name], 0) for names in kinds.values() for name in names}, found)
+    if len(kinds) > 1:
+        found.mixed[column] = kinds
+    if kinds and all(one.coded for one in known.values()):
+        found.codes.add(column)
+    return {name: to_numbers(known[name].values) for name in kinds.get(NUMBERS, ())}
+
+
+def _codes(column: str, words: Mapping[str, list[str | None]], found: _Values) -> dict[str, Float]:
+    """Categories as numbers, by their words and so the same for all files."""
+    every = sorted({word for own in words.values() for word in own if word is not None})
+    if 2 * len(every) > sum(map(len, words.values())):
+        found.free.append(column)
+        return {}
+    found.codes.add(column)
+    return {name: codes(own, every)[0] for name, own in words.items()}
 
 
 def _facts(rows: Float, features: tuple[str, ...]) -> ColumnFacts:
@@ -115,7 +148,7 @@ def _add_codes(facts: dict[str, ColumnFacts], values: Mapping[str, Float], coded
             for name, column in columns.items():
                 bins[name][place] = (edges, bin_counts(column, edges))
     for name, one in facts.items():
-        numbers = {part: getattr(one, part) for part in NUMBERS}
+        numbers = {part: getattr(one, part) for part in FACTS}
         facts[name] = ColumnFacts.of(one.features, one.n_rows, bins[name], **numbers)
 
 
@@ -157,8 +190,12 @@ def _of_columns(report: Mapping[str, Any]) -> list[str]:
     copies = report["copies"]
     for column in report["free_text"]:
         words.append(f"column {column!r} holds text of its own in most rows: an ID, or free text?")
-    for column, where in report["mixed"].items():
-        words.append(f"column {column!r} holds text in {listed(where)}, numbers elsewhere.")
+    for column, kinds in report["mixed"].items():
+        *few, (usual, _) = sorted(kinds.items(), key=lambda kind: (len(kind[1]), kind[0] == NUMBERS))
+        told = "".join(f"{kind} in {listed(where)}, " for kind, where in few)
+        words.append(f"column {column!r} holds {told}{usual} elsewhere.")
+    for name, columns in report["odd"].items():
+        words += [f"{name}: column {column!r} {why}." for column, why in columns.items()]
     words += [f"columns {first!r} and {second!r} are nearly the same." for first, second in copies[:MOST_COPIES]]
     more = len(copies) - MOST_COPIES
     return [*words, f"{more} more pairs of columns are nearly the same."] if more > 0 else words

@@ -4,14 +4,16 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from fedsieve.checks import check_count, repeated
+from fedsieve.categories import Categories, check_categories, code_range
+from fedsieve.checks import check_count, check_known, repeated
 from fedsieve.deployment.members import check_members
 from fedsieve.errors import DataError, FedSieveError, ParameterError, listed, shown
 from fedsieve.files import read_once
+from fedsieve.messages.columns import ROBUST
 from fedsieve.methods import Method, method_named
 from fedsieve.privacy import SITE
 from fedsieve.protocol import SERVER
@@ -48,6 +50,13 @@ class Agreement:
     timeout_seconds: float
     min_rows: int
     fingerprint: str  # of all that decides what is computed and what leaves a site; equal at all parties
+    categories: Categories = field(default_factory=dict)  # the words of columns of text, in the order of their codes
+    dates: tuple[str, ...] = ()  # columns of dates, read as days
+
+    @property
+    def words(self) -> str:
+        """By which words text is read, as text; empty where none is."""
+        return json.dumps(_plain(self.categories), sort_keys=True) if self.categories else ""
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -88,12 +97,12 @@ def parse_agreement(text: str) -> Agreement:
         "the file",
         content,
         {"format", "name", "server", "columns", "parameters", "rounds", "privacy", "members"},
-        {"method", "ranges", "bounds"},
+        {"method", "ranges", "bounds", "categories"},
     )
     of_method = method_named(content.get("method", UNNAMED_METHOD), "the file")
     columns = content["columns"]
     _check_keys("[server]", content["server"], {"address"})
-    _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal"})
+    _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal", "dates"})
     if "epsilon" in content["parameters"] and "epsilon" not in parameters_of(of_method):
         raise ParameterError(f"[parameters] epsilon: {of_method.name} knows no noise; Sieve does. Leave it out.")
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
@@ -102,7 +111,8 @@ def parse_agreement(text: str) -> Agreement:
     _check_keys("[privacy]", content["privacy"], set(), {*PRIVACY, *secure})
     if not isinstance(content["name"], str):
         raise ParameterError(f"name must be text; got {shown(content['name'])}.")
-    _check_names("[columns] nominal", columns.get("nominal", []))
+    for key in ("nominal", "dates"):
+        _check_names(f"[columns] {key}", columns.get(key, []))
     for key in ("features", "labels"):
         _check_filled(key, columns[key])
     rounds, privacy = {**ROUNDS, **content["rounds"]}, {**PRIVACY, **secure, **content["privacy"]}
@@ -118,11 +128,16 @@ def parse_agreement(text: str) -> Agreement:
         raise ParameterError(f"{listed(both)} cannot be feature and label at once.")
     labels = tuple(columns["labels"])
     own: dict[str, Any] = {"labels": labels} if of_method.sites_hold_labels else {}
+    categories, dates = _categories(content.get("categories", {}), columns["features"]), tuple(columns.get("dates", ()))
+    check_known("[columns]", "dates names", dates, columns["features"])
+    of_words = {name: code_range(words) for name, words in categories.items()} if of_method.encodes_codes else {}
+    ranges = _ranges(columns["ranges"], content.get("ranges"), columns["features"])
+    bounds = _pairs("[bounds]", content.get("bounds", {}), columns["features"])
     method = of_method(
         tuple(columns["features"]),
-        nominal=tuple(columns.get("nominal", ())),
-        ranges=_ranges(columns["ranges"], content.get("ranges"), columns["features"]),
-        bounds=_pairs("[bounds]", content.get("bounds", {}), columns["features"]),
+        nominal=tuple(dict.fromkeys([*columns.get("nominal", ()), *categories])),
+        ranges=ranges if isinstance(ranges, str) else {**of_words, **ranges},
+        bounds={**of_words, **bounds} if ranges == ROBUST else bounds,
         n_labels=max(2, len(labels)),  # one label is told as two classes
         **own,
         **content["parameters"],
@@ -132,9 +147,19 @@ def parse_agreement(text: str) -> Agreement:
     if method.secure and method.max_sites_per_client > 1:
         raise ParameterError("[privacy] secure = true takes sites themselves: [rounds] max_sites_per_client must be 1.")
     check_count("", "[rounds] max_rows", method.max_rows, min_rows)  # else no site could take part
-    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members)
+    read_as = {key: value for key, value in {"categories": categories, "dates": dates}.items() if value}
+    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members, read_as)
     return Agreement(
-        content["name"], content["server"]["address"], members, labels, method, timeout, min_rows, fingerprint
+        content["name"],
+        content["server"]["address"],
+        members,
+        labels,
+        method,
+        timeout,
+        min_rows,
+        fingerprint,
+        categories,
+        dates,
     )
 
 
@@ -145,10 +170,11 @@ def _fingerprint(
     timeout: float,
     min_rows: int,
     members: Mapping[str, str],
+    read_as: Mapping[str, Any],
 ) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelled out."""
     values = {field.name: _plain(getattr(method, field.name)) for field in fields(method)}
-    agreed = [name, method.name, labels, values, timeout, min_rows, members]
+    agreed = [name, method.name, labels, values, timeout, min_rows, members, *([_plain(read_as)] if read_as else [])]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 
@@ -192,6 +218,11 @@ def _ranges(choice: str, declared: Any, features: list[str]) -> Any:
 def _pairs(owner: str, declared: Any, features: list[str]) -> dict[str, Any]:
     _check_keys(owner, declared, set(), set(features))
     return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in declared.items()}
+
+
+def _categories(declared: Any, features: list[str]) -> dict[str, tuple[str, ...]]:
+    _check_keys("[categories]", declared, set(), set(features))
+    return check_categories("[categories]", declared)
 
 
 def _check_names(owner: str, names: Any) -> None:

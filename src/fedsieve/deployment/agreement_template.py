@@ -1,9 +1,10 @@
 """The text of a new `federation.toml`: what was chosen, all defaults, and marked places for what is missing."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fedsieve.categories import Categories
 from fedsieve.deployment.agreement import FILL_IN, FORMAT, PRIVACY, ROUNDS, SECURE, parameters_of
 from fedsieve.deployment.members import members_text
 from fedsieve.messages.columns import DECLARED, ROBUST
@@ -21,6 +22,8 @@ def agreement_text(
     ranges: Mapping[str, tuple[float, float]] | str = ROBUST,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     nominal: Iterable[str] = (),
+    dates: Iterable[str] = (),
+    categories: Categories | None = None,
     method: str = DEFAULT_METHOD,
     parameters: Mapping[str, Any] | None = None,
     rounds: Mapping[str, Any] | None = None,
@@ -50,7 +53,9 @@ def agreement_text(
             f"features = {_names(features)}",
             f"labels = {_names(labels)}  # in {whose}",
             *_how_to_read(chosen, list(nominal), "declared" if declared else str(ranges)),
+            *([f"dates = {_toml(list(dates))}  # read as days since 1970-01-01"] if dates else []),
             "",
+            *_section("categories", categories or {}, "the words of text, by their codes; any other word is 'other'"),
             *_section("ranges", declared),
             *_section("bounds", bounds or {}),
             f"[parameters]  # of {chosen.name}; docs/{chosen.page} explains each; n_features_to_select may be left out",
@@ -82,9 +87,9 @@ def _privacy(given: Mapping[str, Any]) -> list[str]:
     return [f"{key} = {_toml(value)}{words.get(key, '')}" for key, value in values.items()]
 
 
-def _section(name: str, pairs: Mapping[str, tuple[float, float]]) -> list[str]:
-    lines = [f"{_toml(key)} = {_toml(list(pair))}" for key, pair in pairs.items()]
-    return [f"[{name}]", *lines, ""] if lines else []
+def _section(name: str, lists: Mapping[str, Sequence[Any]], words: str = "") -> list[str]:
+    lines = [f"{_toml(key)} = {_toml(list(values))}" for key, values in lists.items()]
+    return [f"[{name}]" + (f"  # {words}" if words else ""), *lines, ""] if lines else []
 
 
 def _names(names: list[str] | None) -> str:

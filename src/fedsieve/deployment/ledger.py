@@ -9,6 +9,7 @@ import json
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,14 @@ class Changes:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger in a site's folder."""
+    """The ledger in a site's folder.
+
+    `words` tells by which words text is read, if any is: rows whose codes mean something else are those of other
+    columns, or an agreement with the words in another order would make every row seem new.
+    """
 
     path: Path
+    words: Callable[[], str] = str
 
     def admit(
         self,
@@ -242,7 +248,8 @@ class Ledger:
         return key
 
     def _answered(self, rows: Table) -> AnsweredRows:
-        columns = hashlib.sha256(json.dumps(sorted(rows.names)).encode()).hexdigest()
+        names = json.dumps(sorted(rows.names)) + self.words()
+        columns = hashlib.sha256(names.encode()).hexdigest()
         return AnsweredRows(self.path / f"{columns}{ENDING}")
 
 

@@ -196,13 +196,14 @@ class Encoding:
     def facts(self, features: tuple[str, ...], n_rows: int, sums: Float, spreads: Float) -> ColumnFacts:
         """What sums and summed squared deviations of the encoded columns tell of numbers, in their own units.
 
-        Nothing of columns in which others' means stand in. Within a site there are no sums (NaN).
+        Nothing of columns in which others' means stand in, nor of labels after them. Within a site there are no sums
+        (NaN).
         """
         mean, deviation = np.full(len(features), np.nan), np.full(len(features), np.nan)
         place = np.flatnonzero(self.numbers & ~self.misses[self.owner])
         here = self.owner[place]
         width = self._width[here]
-        mean[here] = self.raw(sums / n_rows)[place]
+        mean[here] = self.raw(sums[: len(self.owner)] / n_rows)[place]
         deviation[here] = width * np.sqrt(np.maximum(spreads[place], 0.0) / n_rows)
         count = np.where(np.isnan(deviation), np.nan, float(n_rows))
         return ColumnFacts.of(features, n_rows, count=count, mean=mean, deviation=deviation)

@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,18 +11,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int, Rows
-from fedsieve.checks import check_list, check_n_features, plain
+from fedsieve.checks import check_known, check_list, check_n_features, plain
+from fedsieve.datasets.coding import Coding, Declared
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
 from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
 from fedsieve.protocol.shift import shift_record, shift_words, site_shift
-from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, read_clients
+from fedsieve.selectors.frames import CodedFrame, coded_frames
+from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, named_clients, read_clients
 from fedsieve.selectors.labels import read_labels, read_weights
 from fedsieve.selectors.progress import RoundLines
 from fedsieve.tables import ArrayTable, Table, check_values, dense
@@ -92,6 +94,7 @@ class Federation:
     labels: tuple[str, ...]  # where clients hold them
     labeled: Labeled
     tables: dict[str, Table]
+    coding: Coding = field(default_factory=Coding)  # of text, dates and ids in data frames
 
 
 class FederatedSelector(RankingSelector):
@@ -99,7 +102,8 @@ class FederatedSelector(RankingSelector):
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
     `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
-    secure sums leave out, since few rows of all clients differ in them), `site_shift_` (how far each client's columns
+    only name the rows, and those that secure sums leave out, since few rows of all clients differ in them),
+    `categories_` (column of text -> its words, by code), `site_shift_` (how far each client's columns
     lie from the others'; `None` without clients, with noise, and where nobody sees a single client's replies).
     """
 
@@ -152,12 +156,16 @@ class FederatedSelector(RankingSelector):
             stretch(kept),
         )
         n_selected = method.k if selection.n_selected is None else selection.n_selected
-        lines.ranked(n_selected, len(selection.order))
-        self._keep_ranking(selection.scores, selection.order, n_selected)
+        ids = np.array([name in federation.coding.left_out for name in federation.features])
+        order = np.concatenate([selection.order[~ids[selection.order]], selection.order[ids[selection.order]]])
+        n_selected = min(n_selected, int((~ids).sum()))
+        lines.ranked(n_selected, len(order))
+        self._keep_ranking(selection.scores, order, n_selected)
         self.relevance_ = selection.relevance
         self.transcript_ = outcome.transcript if clients is not None else ()
         self.dropped_ = selection.dropped
-        self.left_out_ = selection.left_out
+        self.left_out_ = (*federation.coding.left_out, *selection.left_out)
+        self.categories_ = federation.coding.categories
         self._keep(selection)
         self.site_shift_ = None if clients is None else site_shift(method, federation.labeled, kept)
         for words in shift_words(shift_record(self.site_shift_)):
@@ -199,7 +207,9 @@ class FederatedSelector(RankingSelector):
         known = {field.name for field in fields(self.federated_method)}
         given = {name: value for name, value in self.get_params(deep=False).items() if name in known}
         if "nominal" in given:
-            given["nominal"] = self._names("nominal", given["nominal"], federation.features)
+            coding = federation.coding
+            given["nominal"] = coding.nominal(self._names("nominal", given["nominal"], federation.features))
+            given |= coding.ranges(given["ranges"], encodes_codes=self.federated_method.encodes_codes)
         if self.federated_method.sites_hold_labels:
             given["labels"] = federation.labels
         return given
@@ -209,15 +219,37 @@ class FederatedSelector(RankingSelector):
         if Y is None:
             way_out = "It is a supervised method." if with_labels else "Unlabeled rows are -1."
             raise DataError(f"{owner}: requires y to be passed, but the target y is None. {way_out}")
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=with_labels, ensure_min_samples=2
-        )
+        given = {} if clients is None else clients
+        brought = clients_with_labels(owner, given) if with_labels else named_clients(given)
+        rows = {name: table[0] for name, table in brought.items()} if with_labels else brought
+        takes_text = self.federated_method.takes_nominal
+        X, rows, coding = coded_frames(owner, X, rows, self._declared(X), takes_text=takes_text)
+        if isinstance(X, CodedFrame):
+            validate_data(self, X.frame, skip_check_array=True)
+            X = check_array(X, dtype=np.float64, ensure_all_finite=with_labels, ensure_min_samples=2)
+        else:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=with_labels, ensure_min_samples=2
+            )
         X = sparse.csr_array(X) if sparse.issparse(X) else X
         named = hasattr(self, "feature_names_in_")
         features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
         if with_labels:
-            return self._read_clients_with_labels(X, Y, clients, features, named)
-        return self._read_clients_without_labels(X, Y, clients, features, named, sample_weight)
+            pairs = None if clients is None else {name: (table, brought[name][1]) for name, table in rows.items()}
+            read = self._read_clients_with_labels(X, Y, pairs, features, named)
+        else:
+            tables = None if clients is None else rows
+            read = self._read_clients_without_labels(X, Y, tables, features, named, sample_weight)
+        return replace(read, coding=coding)
+
+    def _declared(self, X: Any) -> Declared:
+        """What the parameters say of the columns of a data frame."""
+        features = column_names(X) or ()
+        if not features:
+            return Declared()
+        nominal, dates = (self._names(key, getattr(self, key, ()), features) for key in ("nominal", "dates"))
+        check_known(type(self).__name__, "dates names", dates, set(features))
+        return Declared(dates=dates, nominal=nominal)
 
     def _read_clients_with_labels(
         self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool

@@ -77,9 +77,9 @@ def numbers(owner: str, table: Any) -> Rows:
         return sparse.csr_array(table, dtype=np.float64)
     try:
         X = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
         if column_names(table) is None:
-            raise DataError(f"{owner} holds something that is no number: {error}. Encode it.") from None
+            raise DataError(f"{owner} holds something that is no number. Encode it.") from None
         X = _by_column(owner, table)
     if X.ndim != 2:
         raise DataError(f"{owner} must be a table of rows and columns; got shape {X.shape}.")
@@ -92,10 +92,8 @@ def _by_column(owner: str, table: Any) -> Rows:
     for name in column_names(table) or ():
         try:
             columns.append(np.asarray(table[name], dtype=np.float64))
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"{owner} holds something that is no number: column {name!r} ({error}). Encode it."
-            ) from None
+        except (TypeError, ValueError):  # whose words would show the value
+            raise DataError(f"{owner} holds something that is no number in column {name!r}. Encode it.") from None
     return np.stack(columns, axis=1)
 
 

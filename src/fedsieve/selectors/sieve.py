@@ -35,7 +35,10 @@ class Sieve(FederatedSelector):
         below 1000, else 10 %. "auto" takes the fewest whose cross-validated ranking loss on the labeled rows is within
         one standard error of the lowest.
     nominal : sequence of names or indices
-        Features whose values are codes (whole numbers): they are treated as one 0/1 column per code.
+        Features whose values are codes (whole numbers): they are treated as one 0/1 column per code. Text in data
+        frames is read as codes without being named: `categories_`.
+    dates : sequence of names or indices
+        Columns of data frames that hold dates, to be read as days since 1970-01-01; others with dates are refused.
     groups : sequence of sequences of names or indices
         Features that are kept or left together, such as 0/1 columns that encode one variable.
     missing : {"mean", "indicator", "error"}
@@ -92,7 +95,9 @@ class Sieve(FederatedSelector):
     choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
-    left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
+    left_out_ : tuple, columns that only name the rows, and those that secure sums leave out under `policy="site"`,
+        since they would tell of few rows
+    categories_ : dict, column of text -> its words, in the order of their codes; other words have the code after them
     site_shift_ : how far each client's columns lie from the others': arrays `mean`, `spread`, `overlap` by `parties`
         and `features`, and `findings`, such as a column in another unit; None where single clients are not seen
 
@@ -118,6 +123,7 @@ class Sieve(FederatedSelector):
         n_features_to_select: float | str | None = None,
         *,
         nominal: Sequence[Any] = (),
+        dates: Sequence[Any] = (),
         groups: Sequence[Sequence[Any]] = (),
         missing: str = "mean",
         center: str = "federation",
@@ -136,6 +142,7 @@ class Sieve(FederatedSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.nominal = nominal
+        self.dates = dates
         self.groups = groups
         self.missing = missing
         self.center = center

@@ -43,7 +43,9 @@ class SSFMLFS(FederatedSelector):
     constant : {"last", "keep"}
         Features without spread over the clients: ranked last, or kept as vertices of the graph.
     nominal : sequence of names or indices
-        Features whose values are codes: related if equal.
+        Features whose values are codes: related if equal. Text in data frames is read as codes without being named.
+    dates : sequence of names or indices
+        Columns of data frames that hold dates, to be read as days since 1970-01-01; others with dates are refused.
     tol, max_iter : float, int
         PageRank stops at this relative change and fails after this many iterations.
     secure : bool
@@ -71,7 +73,9 @@ class SSFMLFS(FederatedSelector):
     n_iter_ : int
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
-    left_out_ : tuple, columns that secure sums leave out under `policy="site"`, since they would tell of few rows
+    left_out_ : tuple, columns that only name the rows, and those that secure sums leave out under `policy="site"`,
+        since they would tell of few rows
+    categories_ : dict, column of text -> its words, in the order of their codes; other words have the code after them
     site_shift_ : how far each client's columns lie from the others': arrays `mean`, `spread`, `overlap` by `parties`
         and `features`, and `findings`, such as a column in another unit; None where single clients are not seen
     n_clipped_ : dict, site -> how many values lay outside the declared ranges
@@ -108,6 +112,7 @@ class SSFMLFS(FederatedSelector):
         missing: str = "error",
         constant: str = "last",
         nominal: Sequence[Any] = (),
+        dates: Sequence[Any] = (),
         tol: float = 1e-9,
         max_iter: int = 500,
         secure: bool = False,
@@ -130,6 +135,7 @@ class SSFMLFS(FederatedSelector):
         self.missing = missing
         self.constant = constant
         self.nominal = nominal
+        self.dates = dates
         self.tol = tol
         self.max_iter = max_iter
         self.secure = secure

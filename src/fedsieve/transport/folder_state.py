@@ -30,7 +30,7 @@ class FolderState:
 
     def __init__(self, folder: SiteFolder, policy: Callable[[], Policy], *, has_rows: bool = True) -> None:
         self._folder, self._policy, self._has_rows = folder, policy, has_rows
-        self._ledger = Ledger(folder.ledger)
+        self._ledger = Ledger(folder.ledger, lambda: folder.agreement().words)
 
     def memory(self, run: str) -> Memory:
         """Files of one run."""

@@ -15,7 +15,7 @@ from fedsieve.deployment.consent import ConsentRecord, Limits
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import FILE, RULES, check_agreement, policy_digest, read_policy, write_policy
 from fedsieve.deployment.spent_noise import SpentNoise
-from fedsieve.errors import DataError, FedSieveError, ProtocolError
+from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.privacy import SITE, Policy, rows_leave, what_leaves
 
 
@@ -98,6 +98,10 @@ def ask_for_consent(
     before = ConsentRecord(site.path).last_policy()
     if before is not None and before[1] != policy_digest(policy):  # by hand, or by whoever made what was unpacked here
         warn(f"these rules are not those of this site's last consent ({before[0]}). Who changed them?")
+    for name, words in agreement.categories.items():
+        say(
+            f"Text in {name!r} is read by the agreement's words: {listed(words, 20)}; any other word counts as 'other'."
+        )
     if agreement.method.private:
         say(SpentNoise(site.ledger).words(policy))
     rows = "Rows themselves leave too" if rows_leave(agreement.method) else "Rows themselves never leave"

@@ -10,14 +10,20 @@ from fedsieve.cli.console import say, warn
 from fedsieve.cli.options import (
     K_HELP,
     NOMINAL_HELP,
+    Dates,
+    Drop,
+    Keep,
+    categories_file,
     choices_help,
     declared_ranges,
     how_many,
-    names_among,
     ranges_file,
     split_names,
 )
-from fedsieve.cli.tables import features_and_labels
+from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
+from fedsieve.cli.tables import Columns, OneTable, read_one
+from fedsieve.datasets.coding import Coding
+from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
@@ -33,10 +39,13 @@ OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_
 METHODS_HELP = f"{OTHERS}, or {SUPERVISED}, whose sites hold labels too."
 
 
+@reads_tables
 def init(
     output: Annotated[Path, typer.Option("--out", help="The new folder.")],
     sites: Annotated[str, typer.Option(help="The sites' names: siteA,siteB,siteC.")],
-    schema: Annotated[Path | None, typer.Option(help="A table with the columns: the server's labeled rows.")] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help=f"A table with the columns, the server's labeled rows: {FORMATS}.")
+    ] = None,
     labels: Annotated[
         str, typer.Option(help='Label columns of it: "y1,y2", "prefix:label_" or a Mulan XML file.')
     ] = "",
@@ -50,7 +59,13 @@ def init(
     bounds: Annotated[
         Path | None, typer.Option(help="Between which robust ranges are looked for: a CSV file: feature,low,high.")
     ] = None,
+    drop: Drop = "",
     nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
+    categories: Annotated[
+        Path | None, typer.Option(help='Words of columns of text, a TOML file: sex = ["f", "m"]; others from --schema.')
+    ] = None,
+    dates: Dates = "",
+    keep: Keep = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     center: Annotated[str | None, typer.Option(help=choices_help("center"))] = None,
     epsilon: Annotated[
@@ -75,6 +90,7 @@ def init(
         bool,
         typer.Option("--with-keys", help="Make all sites' keys here, for trials: you could answer in their names."),
     ] = False,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Make a federation: certificates, the operator's key, federation.toml. Each site makes its own key.
 
@@ -82,6 +98,7 @@ def init(
     --schema server.parquet --labels prefix:label_
 
     Without --schema, federation.toml is a template with marked places; fill them in, then run 'pack'.
+    Text in the schema becomes categories, whose words all sites see; ids are left out.
     """
     check_place(output)
     names = split_names(sites)
@@ -92,7 +109,14 @@ def init(
             f"--sites names {len(names)} sites; a federation needs {least} or more ({rule}). Sites answer in "
             f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
-    features, label_names = _columns(schema, labels)
+    chosen = next((known for known in METHODS if known.lower() == method.lower()), method)
+    words = {} if categories is None else categories_file(categories)
+    said = Columns(drop, nominal or (), dates, keep, words)
+    takes_text = chosen not in METHODS or METHODS[chosen].takes_nominal
+    columns = _columns(schema, labels, reading, said, takes_text=takes_text)
+    coding = Coding(words) if columns is None else columns.coding
+    features, label_names = (None, None) if columns is None else (columns.features, columns.labels)
+    declared = said.declared(features or ())
     parameters: dict[str, object] = {
         "n_features_to_select": how_many(k),
         "wire": wire,
@@ -109,8 +133,10 @@ def init(
         label_names,
         ranges=declared_ranges(ranges),
         bounds=None if bounds is None else ranges_file(str(bounds)),
-        nominal=names_among(nominal or (), features or ()),
-        method=next((known for known in METHODS if known.lower() == method.lower()), method),
+        nominal=[name for name in coding.nominal(declared.nominal) if name not in coding.categories],
+        dates=declared.dates,
+        categories=coding.categories,
+        method=chosen,
         parameters={key: value for key, value in parameters.items() if value is not None},
         rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},
         privacy={"min_rows": min_rows, "secure": secure},
@@ -144,11 +170,14 @@ def _say_what_sites_do(folder: ServerFolder, names: Sequence[str]) -> None:
     say(f"You approve each: fedsieve federation site {folder.path} --approve NAME.request")
 
 
-def _columns(schema: Path | None, labels: str) -> tuple[list[str] | None, list[str] | None]:
+def _columns(
+    schema: Path | None, labels: str, reading: Reading, columns: Columns, *, takes_text: bool
+) -> OneTable | None:
     if schema is None:
-        if labels:
-            raise ParameterError("--labels are columns of the table that --schema names; give both or none.")
-        return None, None
+        if labels or columns.drop:
+            option = "--labels" if labels else "--drop"
+            raise ParameterError(f"{option} are columns of the table that --schema names; give both or none.")
+        return None
     if not labels:
         raise ParameterError("--schema needs --labels, to tell labels from features.")
-    return features_and_labels(schema, labels)
+    return read_one(schema, labels, reading, columns, takes_text=takes_text)

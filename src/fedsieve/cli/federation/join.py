@@ -16,7 +16,9 @@ from fedsieve.cli.federation.dry_run import show_what_would_leave
 from fedsieve.cli.federation.fingerprints import show_members
 from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back, warn_of_few_rows
 from fedsieve.cli.progress import prepare_kernels
+from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
 from fedsieve.cli.tables import read_rows
+from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import Agreement, check_address
 from fedsieve.deployment.consent import Limits
 from fedsieve.deployment.folders import SiteFolder
@@ -35,9 +37,10 @@ OUTSIDE_ITS_TIME = (9, 10)  # OpenSSL: not yet valid, expired
 CONNECTED = "SuperNode ID:"  # what the engine logs once the server has let it in
 
 
+@reads_tables
 def join(
     folder: Annotated[Path, typer.Argument(help="The site's own folder, made by 'request'.")],
-    data: Annotated[Path | None, typer.Option(help="This site's rows, CSV or Parquet.")] = None,
+    data: Annotated[Path | None, typer.Option(help=f"This site's rows: {FORMATS}.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Consent without being asked.")] = False,
     by: Annotated[str, typer.Option(help="Who consents, a person or a role; default: this account.")] = "",
     for_runs: Annotated[int | None, typer.Option(help="Consent to so many runs.")] = None,
@@ -56,6 +59,7 @@ def join(
     ] = False,
     log_file: LogFile = None,
     log_level: LogLevel = "info",
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Take part with this site's rows: checks them, shows what will leave, asks for consent, then answers the server.
 
@@ -71,7 +75,7 @@ def join(
     policy = policy_for(site, agreement)
     if data is None:
         raise ParameterError("join needs this site's rows: --data FILE.")
-    X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement), as_of=as_of)
+    X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement, reading), as_of=as_of)
     check_rows(X, agreement, policy, data)
     warn_of_few_rows(agreement, policy, data, X)
     if dry_run:

@@ -20,7 +20,7 @@ def rows_to_answer_for(
     site: SiteFolder, agreement: Agreement, policy: Policy, X: Float, Y: Float | None, *, as_of: bool
 ) -> tuple[Float, Float | None]:
     """All rows, or with `as_of` those of the last run; refuses a table that differs from it in a few rows."""
-    ledger, features = Ledger(site.ledger), agreement.method.features
+    ledger, features = Ledger(site.ledger, lambda: agreement.words), agreement.method.features
 
     def table(X: Float, Y: Float | None) -> ArrayTable:
         return ArrayTable(features, X) if Y is None else ArrayTable(features, X, agreement.labels, Y)
@@ -68,7 +68,9 @@ def tell_what_is_held_back(site: SiteFolder) -> None:
         say("Secure sums: a first total over all sites decides which columns are left out, at all sites alike.")
         return
     rows, policy = site.rows(), read_policy(site)
-    new = Ledger(site.ledger).changes(rows).new if policy.min_difference_rows > 1 else ()
+    new = (
+        Ledger(site.ledger, lambda: site.agreement().words).changes(rows).new if policy.min_difference_rows > 1 else ()
+    )
     held = site.held_back(rows, policy.min_cell, new=new)
     if held.reasons:
         held_back = "1 column is" if len(held.reasons) == 1 else f"{len(held.reasons)} columns are"

@@ -9,7 +9,9 @@ import typer
 
 from fedsieve.cli.console import err, say, until_interrupted, warn
 from fedsieve.cli.federation import Folder, LogFile, LogLevel
+from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
 from fedsieve.cli.tables import read_labeled
+from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.keys import days_left, read_certificate
@@ -28,12 +30,14 @@ EVERYWHERE = ("0.0.0.0", "::")
 Keys: TypeAlias = list[tuple[str, bytes]]
 
 
+@reads_tables
 def serve(
     folder: Folder,
-    labeled: Annotated[Path, typer.Option(help="The server's labeled rows, CSV or Parquet.")],
+    labeled: Annotated[Path, typer.Option(help=f"The server's labeled rows: {FORMATS}.")],
     host: Annotated[str, typer.Option(help="Where to listen; loopback unless you say otherwise.")] = "127.0.0.1",
     log_file: LogFile = None,
     log_level: LogLevel = "info",
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Start the server and wait for sites; Ctrl-C ends it.
 
@@ -50,7 +54,7 @@ def serve(
     left = days_left(read_certificate(federation.server / "server.crt"))
     if left < WARN_DAYS:
         warn(f"the server's certificate expires in {left} days. Renew it: fedsieve federation certificate {folder}")
-    rows = read_labeled(labeled, agreement)
+    rows = read_labeled(labeled, agreement, reading)
     log = choose_log(federation.server, log_file, log_level)
     busy = DataError(f"{folder}: is served already by another process.")
     with only_one(federation.server / "serve.lock", busy), until_interrupted():

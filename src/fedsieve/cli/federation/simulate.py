@@ -13,8 +13,10 @@ from fedsieve.arrays import Float, Int
 from fedsieve.cli.console import cost_line, out, ranking_table, say, say_what_is_missing
 from fedsieve.cli.options import K_HELP, asked_and_other, choices_help, how_many
 from fedsieve.cli.progress import prepare_kernels
-from fedsieve.cli.tables import features_and_labels, read_labeled, read_rows
+from fedsieve.cli.reading import AS_FOUND, reads_tables
+from fedsieve.cli.tables import Columns, read_labeled, read_one, read_rows
 from fedsieve.datasets import load_digits, partition
+from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.membership import create
@@ -30,6 +32,7 @@ LABELED = 0.2
 PRIVACY = {"min_rows": 2}
 
 
+@reads_tables
 def simulate(
     clients: Annotated[int, typer.Option(help="How many virtual sites.")] = 100,
     method: Annotated[str, typer.Option(help="sieve, or ssfmlfs (the paper's method).")] = "sieve",
@@ -40,6 +43,7 @@ def simulate(
     missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
     seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
+    reading: Reading = AS_FOUND,
 ) -> None:
     """Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).
 
@@ -59,7 +63,7 @@ def simulate(
     if labeled is None:
         text, own, parts = _digits(names, chosen, seed)
     else:
-        text, own, parts = _files(names, chosen, labeled, labels, rows, seed)
+        text, own, parts = _files(names, chosen, labeled, labels, rows, seed, reading)
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
         folder = create(Path(place) / "federation", text, names, ADDRESS)
@@ -97,17 +101,24 @@ def _digits(names: list[str], chosen: dict[str, Any], seed: int) -> tuple[str, L
 
 
 def _files(
-    names: list[str], chosen: dict[str, Any], labeled: Path, labels: str, rows: Path | None, seed: int
+    names: list[str],
+    chosen: dict[str, Any],
+    labeled: Path,
+    labels: str,
+    rows: Path | None,
+    seed: int,
+    reading: Reading,
 ) -> tuple[str, Labeled, list[Float]]:
     if rows is None or not labels:
         raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
-    features, label_names = features_and_labels(labeled, labels)
-    text = _agreement(names, features, label_names, chosen)
+    found = read_one(labeled, labels, reading, Columns())
+    coded = {"categories": found.coding.categories, "nominal": found.coding.coded}
+    text = _agreement(names, found.features, found.labels, {**chosen, **coded})
     agreement = parse_agreement(text)
-    X, _ = read_rows(rows, agreement)
+    X, _ = read_rows(rows, agreement, reading)
     no_labels: Int = np.zeros((len(X), 1), dtype=np.int64)
     parts = partition.iid(no_labels, len(names), seed)
-    return text, read_labeled(labeled, agreement), [X[part] for part in parts]
+    return text, read_labeled(labeled, agreement, reading), [X[part] for part in parts]
 
 
 def _agreement(names: list[str], features: list[str], labels: list[str], chosen: dict[str, Any]) -> str:

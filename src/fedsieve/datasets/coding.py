@@ -1,0 +1,182 @@
+"""How the columns of several tables become numbers, decided once for all of them, before anybody computes.
+
+Text becomes codes by one list of words; dates, where declared, days; what only names the rows is left out.
+"""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.categories import RARE, Categories, code_range, codes, common_words, is_key, named_like_an_id
+from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
+from fedsieve.errors import DataError, FedSieveWarning, listed
+from fedsieve.messages.columns import ROBUST
+
+ENCODE = "Encode it in numbers, the same at all sites, or leave it out."
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a user said of the columns: which are dates, which hold codes, which are no ids, and words of text."""
+
+    dates: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categories: Categories = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        """All columns that are declared to be something, and so no ids."""
+        return {*self.dates, *self.nominal, *self.keep, *self.categories}
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What was decided: the words of text columns, numbers that are codes, dates, and columns that are left out.
+
+    Of the columns in `fixed` somebody declared the words; of the others rare words were left out on purpose.
+    """
+
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
+    coded: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)  # column -> why
+
+    def nominal(self, declared: Iterable[str] = ()) -> tuple[str, ...]:
+        """All columns whose values are codes, those that were declared first."""
+        return tuple(name for name in dict.fromkeys([*declared, *self.categories, *self.coded]) if self.has(name))
+
+    def has(self, name: str) -> bool:
+        """Whether the column takes part."""
+        return name not in self.left_out
+
+    def ranges(self, ranges: Any, *, encodes_codes: bool) -> dict[str, Any]:
+        """A method's `ranges`, and `bounds` where it needs them, with those of words added: no site has them all."""
+        of_words = {name: code_range(words) for name, words in self.categories.items()}
+        if isinstance(ranges, Mapping):
+            return {"ranges": {**dict.fromkeys(self.left_out, (0.0, 0.0)), **of_words, **ranges}}
+        return {"ranges": ranges, "bounds": of_words if encodes_codes and ranges == ROBUST else {}}
+
+    def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
+        """The column's values as numbers, and how many words of it are none of the declared ones."""
+        if name in self.categories:
+            if column.kind == DATES or (column.kind == NEITHER and not len(column.values)):
+                raise not_numbers(owner, name, column, "text")
+            numbers, unknown = codes(as_words(column, n_rows), self.categories[name])
+            return numbers, unknown if name in self.fixed else 0
+        if column.kind == EMPTY:
+            return np.full(n_rows, np.nan), 0
+        if column.kind == NUMBERS or (column.kind == DATES and name in self.dates):
+            return to_numbers(column.values), 0
+        raise not_numbers(owner, name, column)
+
+
+def decide(
+    tables: Mapping[str, Mapping[str, Column]], features: Sequence[str], declared: Declared, *, takes_text: bool = True
+) -> Coding:
+    """From the columns of all tables there are, by owner; the first table has the labeled rows.
+
+    A column is left out if it is named like an id or is a key in every table. A word in fewer than `RARE` rows of all
+    tables counts as "other", unless the column itself or the user declares the words.
+    """
+    categories: dict[str, tuple[str, ...]] = {}
+    left_out: dict[str, str] = {}
+    coded, fixed = [], []
+    for name in features:
+        columns = {owner: table[name] for owner, table in tables.items()}
+        if name not in declared.names and (why := why_no_feature(name, columns)):
+            left_out[name] = why
+            continue
+        kind = _kind(name, columns, declared)
+        if kind == TEXT:
+            if not takes_text:
+                raise not_numbers(*_first(name, columns, TEXT))
+            words = declared.categories.get(name) or next(iter(columns.values())).words
+            if words is not None:
+                fixed.append(name)
+            else:
+                words = common_words([column.values for column in columns.values() if column.kind != EMPTY])
+            if words:
+                categories[name] = tuple(words)
+            else:
+                left_out[name] = f"no word in it occurs in {RARE} rows or more"
+        elif kind == NUMBERS and next(iter(columns.values())).coded:
+            coded.append(name)
+    coding = Coding(categories, tuple(fixed), tuple(coded), declared.dates, left_out)
+    if len(left_out) == len(features):
+        raise DataError(f"{next(iter(tables))}: no column is left that can be used: {reasons_listed(coding.left_out)}.")
+    return coding
+
+
+def reasons_listed(left_out: Mapping[str, str]) -> str:
+    """Which columns are left out, and why; columns of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        by_reason.setdefault(why, []).append(name)
+    return "; ".join(f"{listed(names)}: {why}" for why, names in by_reason.items())
+
+
+def unknown_words(owner: str, counts: Mapping[str, int]) -> str:
+    """How many words of which columns are none of the known ones; the words themselves are nobody's business."""
+    told = ", ".join(f"{count} in {name!r}" for name, count in counts.items())
+    return f"{owner}: words that are none of the agreed categories count as 'other': {told}."
+
+
+def warn_of(message: str) -> None:
+    """Warn about columns, on behalf of whoever called a selector."""
+    warnings.warn(message, FedSieveWarning, stacklevel=2)
+
+
+def why_no_feature(name: str, columns: Mapping[str, Column]) -> str:
+    """Why a column only names its rows, in all tables there are; empty where it does not."""
+    if named_like_an_id(name):
+        return "named like an id"
+    known = [column for column in columns.values() if column.kind != EMPTY]
+    may_be = all(column.kind == TEXT or (column.kind == NUMBERS and column.whole) for column in known)
+    return "differs in every row, as an id does" if known and may_be and all(is_key(c.values) for c in known) else ""
+
+
+def not_numbers(owner: str, name: str, column: Column, wanted: str = "numbers") -> DataError:
+    """Say what a column holds instead of numbers, and where; never the value."""
+    what = column.why or f"holds {column.kind}, first in row {_first_row(column)}, no {wanted}"
+    return DataError(f"{owner}: column {name!r} {what}. {ENCODE}")
+
+
+def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
+    """What the column is at all tables, or why they do not go together."""
+    if name in declared.categories:
+        return TEXT
+    kinds = {owner: column.kind for owner, column in columns.items() if column.kind != EMPTY}
+    if name in declared.nominal and NEITHER in kinds.values():
+        kinds = {owner: TEXT if len(columns[owner].values) else NEITHER for owner in kinds}
+    first = next(iter(kinds.values()), NUMBERS)
+    for owner, kind in kinds.items():
+        if kind == NEITHER or (first == NUMBERS and kind != first):
+            raise not_numbers(owner, name, columns[owner])
+        if kind == DATES and name not in declared.dates:
+            raise DataError(
+                f"{owner}: column {name!r} holds dates, first in row {_first_row(columns[owner])}. Leave it out "
+                f"(--drop), or have it read as days since 1970-01-01: dates=[{name!r}] (--dates)."
+            )
+        if kind != first:
+            one = next(iter(kinds))
+            raise DataError(
+                f"{one}: column {name!r} holds {first}, that of {owner} {kind}. Write it alike at all sites."
+            )
+    return first
+
+
+def _first(name: str, columns: Mapping[str, Column], kind: str) -> tuple[str, str, Column]:
+    return next((owner, name, column) for owner, column in columns.items() if column.kind == kind)
+
+
+def _first_row(column: Column) -> int:
+    def there(value: Any) -> bool:
+        return value is not None and value == value
+
+    return next(row for row, value in enumerate(column.values, 1) if there(value))

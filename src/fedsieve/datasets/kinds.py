@@ -1,0 +1,196 @@
+"""What a column holds: numbers, text, dates, or what no method can use. Of pandas, polars and pyarrow alike.
+
+Nothing here tells a value to anybody: what is wrong is said by the row's number.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from fedsieve.arrays import Float
+
+NUMBERS, TEXT, DATES, EMPTY, NEITHER = "numbers", "text", "dates", "nothing", "neither"
+MOSTLY = 0.5  # a column of text in which as many or more are numbers is one of numbers, with something else in it
+_DAY = np.timedelta64(1, "D")
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?")
+_OTHER_DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})|\d{4}([./])\d{1,2}\3\d{1,2}")
+_WITH_COMMAS = re.compile(r"[+-]?\d+(,\d+)*(\.\d+)?|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column's kind, and its values as that kind has them.
+
+    Numbers are as they came; text is words and None; dates are days since 1970-01-01. `words` are those that the column
+    itself declares, in its order; `coded` are numbers that the column calls categories; `why` says what is NEITHER, the
+    values of which are words where it could be read as text.
+    """
+
+    kind: str
+    values: Any = ()
+    words: tuple[str, ...] | None = None
+    whole: bool = False
+    coded: bool = False
+    why: str = ""
+
+
+def frame_columns(frame: Any) -> Iterator[tuple[str, Column]]:
+    """The columns of a data frame, by name. Those of plain floats are not touched: there may be very many."""
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        kind = getattr(dtype, "kind", None)
+        yield name, Column(NUMBERS) if kind in ("f", "b") else series_column(frame[name])
+
+
+def series_column(series: Any) -> Column:
+    """A pandas or polars series as a column."""
+    dtype = series.dtype
+    if hasattr(dtype, "is_temporal"):  # polars
+        return _polars_column(series, dtype)
+    if hasattr(dtype, "categories"):
+        inner = _of_objects(dtype.categories.tolist())
+        if inner.kind == TEXT or all(isinstance(word, str) for word in dtype.categories):
+            words = tuple(dict.fromkeys(str(word).strip() for word in dtype.categories))
+            return Column(TEXT, _stripped(series.astype(object)), words)
+        values = _of_objects(series.astype(object).tolist())
+        return Column(values.kind, values.values, None, values.whole, values.kind == NUMBERS, values.why)
+    if dtype.kind in "biuf":
+        return Column(NUMBERS, series, whole=dtype.kind in "iu")
+    if dtype.kind == "M":
+        return Column(DATES, _days(series.dt.tz_localize(None) if getattr(dtype, "tz", None) else series))
+    if dtype.kind in "OUT":
+        return _of_objects(series.tolist())
+    return Column(NEITHER, why=f"holds {dtype}")
+
+
+def _polars_column(series: Any, dtype: Any) -> Column:
+    if dtype.is_numeric() or str(dtype) == "Boolean":
+        return Column(NUMBERS, series, whole=dtype.is_integer())
+    if str(dtype).startswith(("Date", "Datetime")):
+        return Column(DATES, _days(series.to_numpy()))
+    if str(dtype).startswith("Enum"):
+        return Column(TEXT, _stripped(series.to_list()), tuple(dict.fromkeys(str(w).strip() for w in dtype.categories)))
+    if str(dtype) == "Null" or series.null_count() == len(series):
+        return Column(EMPTY)
+    if str(dtype) in ("String", "Object") or str(dtype).startswith("Categorical"):
+        found = _of_objects(series.to_list())
+        coded = str(dtype).startswith("Categorical")  # whose words are text even where they look like numbers
+        return Column(TEXT, _stripped(series.to_list())) if coded else found
+    return Column(NEITHER, why=f"holds {dtype}")
+
+
+def arrow_column(column: Any) -> Column:
+    """A column of a pyarrow table."""
+    import pyarrow as arrow
+
+    kinds, coded = arrow.types, arrow.types.is_dictionary(column.type)
+    if coded:
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if column.null_count == len(column):
+        return Column(EMPTY)
+    if kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
+        numbers = column.cast(arrow.float64(), safe=False).to_numpy()
+        return Column(NUMBERS, numbers, whole=kinds.is_integer(kind), coded=coded)
+    if kinds.is_date(kind) or kinds.is_timestamp(kind):
+        return Column(DATES, _days(column.cast(arrow.timestamp("us"), safe=False).to_numpy()))
+    if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
+        words = column.to_pylist()
+        return Column(TEXT, _stripped(words)) if coded else of_text(words)
+    return Column(NEITHER, why=f"holds {kind}")
+
+
+def of_text(words: Iterable[Any]) -> Column:
+    """Words as a column: text, or the numbers or dates that all of them spell out."""
+    texts = _stripped(words)
+    known = [(row, text) for row, text in enumerate(texts, 1) if text is not None]
+    if not known:
+        return Column(EMPTY)
+    odd = [(row, text) for row, text in known if not _is_number(text)]
+    if not odd:
+        values = np.array([np.nan if text is None else float(text) for text in texts])
+        return Column(NUMBERS, values, whole=all(text.lstrip("+-").isdigit() for _, text in known))
+    if all(_ISO.fullmatch(text) for _, text in known):
+        return _of_dates(texts)
+    if all(_ISO.fullmatch(text) or _OTHER_DATE.fullmatch(text) for _, text in known):
+        return Column(NEITHER, why=f"holds dates, first in row {known[0][0]}, that are not written as YYYY-MM-DD")
+    with_commas = sum(_WITH_COMMAS.fullmatch(text) is not None for _, text in odd)
+    if with_commas == len(odd):
+        return Column(NEITHER, texts, why=f"holds numbers with commas, first in row {odd[0][0]} (--decimal)")
+    if len(known) - len(odd) + with_commas >= MOSTLY * len(known):
+        return Column(NEITHER, texts, why=f"holds text among numbers, first in row {odd[0][0]}")
+    return Column(TEXT, texts)
+
+
+def to_numbers(values: Any) -> Float:
+    """The values of a column of numbers as float64, NaN where one is missing."""
+    numbers: Float = np.asarray(values, dtype=np.float64)
+    return numbers
+
+
+def as_words(column: Column, n_rows: int) -> list[str | None]:
+    """The column as text, whatever its kind: numbers as people write them, 1 and not 1.0."""
+    if column.kind == EMPTY:
+        return [None] * n_rows
+    if column.kind == NUMBERS:
+        return [None if np.isnan(value) else f"{value:.15g}" for value in to_numbers(column.values)]
+    return list(column.values)
+
+
+def _of_objects(values: list[Any]) -> Column:
+    """Python's own objects: what a frame holds in a column of mixed values, and a spreadsheet in any."""
+    known = [value for value in values if not _is_missing(value)]
+    if not known:
+        return Column(EMPTY)
+    if all(isinstance(value, Real | np.bool_) for value in known):  # True and False too
+        whole = not any(isinstance(value, bool | np.bool_) or value % 1 for value in known)
+        return Column(NUMBERS, np.array([np.nan if _is_missing(v) else float(v) for v in values]), whole=whole)
+    if all(isinstance(value, date) for value in known):  # and times of a day, which are dates too
+        return Column(DATES, _days(np.array([_moment(value) for value in values], dtype="datetime64[us]")))
+    if all(isinstance(value, str | Real) for value in known):
+        return of_text(None if _is_missing(value) else value for value in values)
+    odd = next(row for row, value in enumerate(values, 1) if not (_is_missing(value) or isinstance(value, str | Real)))
+    return Column(NEITHER, why=f"holds what is neither text nor number, first in row {odd}")
+
+
+def _moment(value: Any) -> np.datetime64:
+    if _is_missing(value):
+        return np.datetime64("NaT", "us")
+    bare = value.replace(tzinfo=None) if isinstance(value, datetime) else value
+    return np.datetime64(bare, "us")
+
+
+def _of_dates(texts: list[str | None]) -> Column:
+    try:
+        moments = np.array([text or "NaT" for text in texts], dtype="datetime64[us]")
+    except ValueError:  # the 31st of February; numpy's words would show it
+        return Column(NEITHER, why="holds dates, and some that no calendar has")
+    return Column(DATES, _days(moments))
+
+
+def _days(moments: Any) -> Float:
+    since: Float = (np.asarray(moments, dtype="datetime64[us]") - np.datetime64("1970-01-01", "us")) / _DAY
+    return since
+
+
+def _stripped(words: Iterable[Any]) -> list[str | None]:
+    texts = (None if _is_missing(word) else str(word).strip() for word in words)
+    return [text or None for text in texts]
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas, which is not imported here
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text  # which Python allows in numbers, and nobody else
