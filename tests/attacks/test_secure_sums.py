@@ -69,17 +69,17 @@ def test_keys_are_made_for_the_run_s_cohort_only(cohort, reason):
 
 
 def test_a_cohort_of_two_is_refused():
-    assert refused(federation(2), VICTIM, AskKeys(ALL[:2], 3)) == "was asked for a secure sum of 2 sites; it takes 3."
+    assert refused(federation(2), VICTIM, AskKeys(ALL[:2], 4)) == "was asked for a secure sum of 2 sites; it takes 3."
 
 
 def test_a_cohort_with_a_member_that_the_site_does_not_know_is_refused():
     ours = federation()
     del ours.members["site-03"]
-    assert "sum up with 'site-03', no members it knows" in refused(ours, VICTIM, AskKeys(ALL, 3))
+    assert "sum up with 'site-03', no members it knows" in refused(ours, VICTIM, AskKeys(ALL, 4))
 
 
 def test_as_many_keys_as_the_method_makes_sums():
-    assert "keys of 40 sums; the method makes 3" in refused(federation(), VICTIM, AskKeys(ALL, 40))
+    assert "keys of 40 sums; the method makes 4" in refused(federation(), VICTIM, AskKeys(ALL, 40))
 
 
 # Keys and shares.
@@ -106,7 +106,7 @@ def test_keys_signed_by_a_foreign_key_are_refused():
 def test_keys_of_another_run_are_refused():
     ours, question = stopped_at(SHARES)
     ours.wrapping.run = "another"
-    own = ours.ask(VICTIM, AskKeys(ALL, 3))
+    own = ours.ask(VICTIM, AskKeys(ALL, 4))
     boxes, masks, signatures = (
         array.copy() for array in (question.request.boxes, question.request.masks, question.request.signatures)
     )
@@ -119,7 +119,7 @@ def test_a_site_shares_only_the_keys_that_it_still_has():
     """Its vault was lost and it made new ones; the server sends the old, which it signed as well."""
     ours, question = stopped_at(SHARES)
     ours.states[VICTIM].vault("run").kept.clear()
-    ours.ask(VICTIM, AskKeys(ALL, 3))
+    ours.ask(VICTIM, AskKeys(ALL, 4))
     reason = "was sent other keys as its own than those it made."
     assert refused(ours, VICTIM, question.request) == reason
 
@@ -393,7 +393,7 @@ def test_who_was_asked_for_masked_numbers_is_a_site_of_the_cohort():
     ours = federation()
     ours.names, ours.wrapping.cohort = ALL[1:], ALL[1:]
     assert "sum up with 'others'" not in refused(ours, VICTIM, AskMasked(0, np.zeros(1, dtype=np.uint8), ALL))
-    assert "no members it knows" in refused(ours, VICTIM, AskKeys(ALL[1:], 3))
+    assert "no members it knows" in refused(ours, VICTIM, AskKeys(ALL[1:], 4))
 
 
 # A site that is lost between two sums.

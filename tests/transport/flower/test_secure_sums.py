@@ -94,7 +94,7 @@ def test_what_left_is_written_down_and_secrets_are_private_and_removed(secure):
 
 
 def asked_for_keys(secure, run, cohort=ALL):
-    return secure.post(run).ask(Question(1, cohort, AskKeys(cohort, 3), cohort))
+    return secure.post(run).ask(Question(1, cohort, AskKeys(cohort, 4), cohort))
 
 
 def test_a_site_that_lost_its_secrets_does_not_begin_the_run_anew(secure):
