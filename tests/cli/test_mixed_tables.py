@@ -222,7 +222,7 @@ def test_empty_cells_of_text_are_missing_values_in_a_federation(init, join, tabl
 
 
 def test_select_takes_text_with_empty_cells_for_codes_with_gaps(fedsieve, tables, mixed):
-    mixed["siteA"].loc[:2, "sex"] = None
+    mixed["siteA"]["sex"] = [None] * 3 + ["f", "m", "m"] * 3
     mixed["server"].loc[4, "ward"] = None
     for name, file in (("server", "server.csv"), ("siteA", "siteA.csv")):
         tables.save(file, mixed[name])
