@@ -94,6 +94,11 @@ def make_tables(names: tuple[str, ...], n_rows: int = 12) -> Tables:
     return Tables(server, sites)
 
 
+def given_to_sites(record: dict[str, Any]) -> dict[str, Any]:
+    """What sites get of the operator's result: not how unlike each of them is."""
+    return {key: value for key, value in record.items() if key != "shift"}
+
+
 def assert_same(record: dict[str, Any], expected: dict[str, Any], *more: str) -> None:
     """To the last bit: JSON keeps every float as it is."""
     for key in (*FOUND, *more):

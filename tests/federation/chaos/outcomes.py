@@ -9,6 +9,7 @@ from federation.chaos.moments import VICTIM
 from federation.chaos.replay import Story, assert_exact, replayed
 from federation.chaos.standing import TIMEOUT
 from federation.consortium import Consortium, Run
+from federation.tables import given_to_sites
 from fedsieve.deployment.what_left import WhatLeft
 
 END_SECONDS = 10 * TIMEOUT
@@ -69,7 +70,7 @@ def assert_all_told_and_nothing_kept(consortium: Consortium, run: Run, record: d
         file = consortium.site(name) / "results" / run.folder.id / "selection.json"
         assert file.is_file() == (name in told)
         if name in told:
-            assert json.loads(file.read_text(encoding="utf-8")) == record
+            assert json.loads(file.read_text(encoding="utf-8")) == given_to_sites(record)
             assert secrets_of(consortium, name, run) == []
     assert_records_whole(consortium)
 
