@@ -69,8 +69,12 @@ def test_sieve(data):
 WIRES = {"statistics": {}, "vectors": {"wire": "vectors", "selected_distance": True}}
 
 
-@pytest.mark.parametrize("parameters", WIRES.values(), ids=WIRES)
-@settings(max_examples=5)  # vectors take a sum per step of PageRank
+@pytest.mark.parametrize(
+    "parameters",
+    [WIRES["statistics"], pytest.param(WIRES["vectors"], marks=pytest.mark.full)],  # a sum per step of PageRank
+    ids=WIRES,
+)
+@settings(max_examples=10)
 @given(case=federations())
 def test_ssfmlfs(parameters, case):
     tables = sites(case)

@@ -121,5 +121,5 @@ def one_bit_changed(reply, data):
     return changed(reply, **{field: value})
 
 
-SecureSums.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+SecureSums.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
 TestSecureSums = SecureSums.TestCase
