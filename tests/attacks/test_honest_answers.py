@@ -133,3 +133,16 @@ def test_a_site_that_would_be_refused_in_the_end_tells_nothing_before(wire, rng)
     assert not refused.seen
     assert "has 108 rows; every run compares 72 columns, which need 216 rows at one site" in refused.ended
     assert overheard_run(kind, labeled, tables, replace(SITE, rows_per_column=1), "a").seen
+
+
+def test_a_site_looks_for_that_before_its_first_answer_and_not_again(monkeypatch, rng):
+    looked = []
+    monkeypatch.setattr("fedsieve.transport.endpoint.check_rows_needed", lambda *seen: looked.append(seen))
+    names = tuple(f"x{place}" for place in range(6))
+    tables = {name: ArrayTable(names, rng.normal(size=(60, 6))) for name in "abc"}
+    labeled = Labeled(rng.normal(size=(30, 6)), rng.integers(0, 2, (30, 2)).astype(float))
+    seen = overheard_run(
+        SSFMLFSMethod(names, ranges="robust", wire="vectors", max_iter=3), labeled, tables, SITE, "a"
+    ).seen
+    assert len(seen) > 3
+    assert len(looked) == len(tables)

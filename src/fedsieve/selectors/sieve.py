@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from fedsieve.arrays import Bool, Rows
 from fedsieve.checks import check_list
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
-from fedsieve.methods.sieve import SieveMethod, SieveSelection
+from fedsieve.methods.sieve import SieveMethod
+from fedsieve.methods.sieve_selection import SieveSelection
 from fedsieve.ordering import places, ranked
 from fedsieve.protocol import SERVER
 from fedsieve.selectors.base import FederatedSelector, Federation

@@ -228,7 +228,7 @@ class Endpoint:
         told = rules.check_story(request, digest, letter.cohort, story, state.lasting())
         run, tables = letter.run, self._table
         table, seen = (None, None) if tables is None else (tables(None, run), tables(request, run))
-        if table is not None:
+        if table is not None and not story.asked:  # before a run's first answer; the table stays the same in it
             check_rows_needed(rules.method, rules.policy, table)
         whole = rules.check_site(
             request, (table, seen), state.memory(run), state.told(), state.n_changed(), letter.cohort
