@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.shift.alarms import NAMES, SPLITS, TOLD, alarms, detections
 
 RESULTS = Path(__file__).with_name("results.json")
-SEEDS = range(3)
+SEEDS = range(100, 103)  # 0 to 2 were those of the design
 
 
 def main() -> None:
