@@ -42,7 +42,7 @@ def test_rows_without_an_agreed_column_stay_at_home(consortium):
 
 def test_rows_with_text_stay_at_home(consortium):
     message = join(consortium, consortium.tables.sites["siteA"].assign(dose="much"), "--yes")
-    assert "column 'dose' holds string" in message
+    assert "column 'dose' holds text, first in row 1" in message
 
 
 def test_rows_with_missing_values_stay_at_home(consortium):
