@@ -46,7 +46,7 @@ def refused(payload, agreement):
 
 
 def test_an_honest_result_is_kept_as_it_is(record, agreement):
-    assert json.loads(read_result(packed(record), agreement, RUN)) == json.loads(json.dumps(record))
+    assert read_result(packed(record), agreement, RUN) == json.loads(json.dumps(record))
 
 
 CHANGES = {

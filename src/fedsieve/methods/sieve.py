@@ -1,7 +1,8 @@
 """Sieve as a federated method: ranges, then covariances added up over all rows; of wide tables, projections before."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Proje
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
+from fedsieve.methods.sieve_reasons import Findings
 from fedsieve.ordering import default_n_features, places, ranked
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
@@ -28,6 +30,7 @@ from fedsieve.sieve import Choice, Screening, UnitRanking, rank_units, screen, s
 
 AUTO = "auto"
 DECIMALS = 12  # of a score
+INTERVAL = 0.9  # of the bootstraps have a feature's rank between the two that are told
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,17 +41,41 @@ class SieveSelection(Selection):
     redundancy: Float  # with the chosen feature most like it
     redundant_with: Int  # which one that is; -1 where there is none
     stability: Float  # share of bootstraps in which it is chosen
+    rank_low: Float  # its ranks in nine of ten bootstraps are from here
+    rank_high: Float  # to here
+    chance: Callable[[], Float]  # the score that chance would hardly give it; found when it is first asked for
     choice: Choice | None  # how the number of features was chosen, where it was
     privacy: Mapping[str, Any] | None = None  # what noise promised and cost, where there was any
 
     def columns(self) -> dict[str, Float]:
         """With the reasons."""
         ranks = {f"rank_{name}": rank for name, rank in self.ranks.items()}
-        return {**super().columns(), "redundancy": self.redundancy, "stability": self.stability, **ranks}
+        interval = {"rank_low": self.rank_low, "rank_high": self.rank_high}
+        reasons = {"redundancy": self.redundancy, "stability": self.stability, **interval, "chance": self.chance()}
+        return {**super().columns(), **reasons, **ranks}
 
     def links(self) -> dict[str, Int]:
         """With what a feature is redundant with."""
         return {"redundant_with": self.redundant_with}
+
+    def why(self, names: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+        """For every feature."""
+        assert self.n_selected is not None
+        assert self.per_label is not None
+        found = Findings(
+            self.order,
+            self.n_selected,
+            self.scores,
+            self.relevance,
+            self.redundancy,
+            self.redundant_with,
+            self.stability,
+            self.rank_low,
+            self.rank_high,
+            self.chance(),
+            self.per_label,
+        )
+        return {row["feature"]: row["why"] for row in found.reasons(names, labels)}
 
     def facts(self) -> dict[str, Any]:
         """With the losses by which the number of features was chosen, and what noise promised and cost."""
@@ -258,6 +285,8 @@ class SieveMethod(Method):
         rest = np.setdiff1d(np.arange(n_units), compared)
         in_order = np.concatenate([compared[ranking.order], rest[ranked(score[rest], decimals=DECIMALS)]])
         place = places(in_order)[unit_of]
+        low, high = self._rank_interval(ranking.orders, compared, rest)
+        per_label = ranking.per_label if screening is None else screening.per_label
         first_feature = np.unique(unit_of, return_index=True)[1]
         twin = ranking.redundant_with
         return SieveSelection(
@@ -268,10 +297,28 @@ class SieveMethod(Method):
             per_feature(ranking.redundancy),
             per_feature(np.where(twin >= 0, first_feature[compared[twin]], -1).astype(float), -1).astype(np.int64),
             per_feature(ranking.stability),
+            low,
+            high,
+            cache(lambda: per_feature(ranking.chance())),
             ranking.choice,
             privacy,
             n_selected=int((place < ranking.k).sum()),
+            per_label=per_label[:, unit_of],
             unseen=unseen,
+        )
+
+    def _rank_interval(self, orders: Int, compared: Int, rest: Int) -> tuple[Float, Float]:
+        """From which to which rank each feature is in nine of ten bootstraps; NaN without any, and for the rest."""
+        if not len(orders):
+            unknown = np.full(len(self.features), np.nan)
+            return unknown, unknown
+        in_orders = (places(np.concatenate([compared[order], rest]))[self.unit_of] for order in orders)
+        ranks = np.array([places(ranked(-place, decimals=0)) + 1 for place in in_orders], dtype=np.float64)
+        ranks[:, np.isin(self.unit_of, rest)] = np.nan
+        share = (1 - INTERVAL) / 2
+        return tuple(
+            np.quantile(ranks, level, axis=0, method=method)
+            for level, method in ((share, "lower"), (1 - share, "higher"))
         )
 
     def _check_groups(self) -> None:

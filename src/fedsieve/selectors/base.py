@@ -20,7 +20,7 @@ from fedsieve.ordering import default_n_features, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
-from fedsieve.selectors.inputs import clients_with_labels, common_labels, read_clients, read_labels
+from fedsieve.selectors.inputs import clients_with_labels, common_labels, label_names, read_clients, read_labels
 from fedsieve.tables import ArrayTable, Table, check_values, dense
 from fedsieve.transport import in_process
 
@@ -71,7 +71,8 @@ class Federation:
 class FederatedSelector(RankingSelector):
     """A selector that runs a federated method; a subclass names the method and keeps its findings.
 
-    After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
+    After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `per_label_` (n_labels, n_features) of the
+    labels `label_names_` (`None` where the method tells nothing of single labels), `transcript_` (empty without clients),
     `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
     secure sums leave out, since few rows of all clients differ in them).
     """
@@ -108,6 +109,7 @@ class FederatedSelector(RankingSelector):
         n_selected = method.k if selection.n_selected is None else selection.n_selected
         self._keep_ranking(selection.scores, selection.order, n_selected)
         self.relevance_ = selection.relevance
+        self.per_label_ = selection.per_label
         self.transcript_ = outcome.transcript if clients is not None else ()
         self.dropped_ = selection.dropped
         self.left_out_ = selection.left_out
@@ -176,6 +178,7 @@ class FederatedSelector(RankingSelector):
         rows = read_clients({name: rows for name, (rows, _) in pairs.items()}, features, named)
         sizes = {"the server": (X.shape[0], Y), **{f"client {n!r}": (rows[n].n_rows, pairs[n][1]) for n in pairs}}
         labels, (own, *others) = common_labels(owner, sizes, features)
+        self.label_names_ = labels
         tables: dict[str, Table] = {
             name: ArrayTable(features, table.whole(features), labels, labels_there)
             for (name, table), labels_there in zip(rows.items(), others, strict=True)
@@ -206,6 +209,7 @@ class FederatedSelector(RankingSelector):
             )
         else:
             tables = read_clients(clients, features, named)
+        self.label_names_ = label_names(Y, labels.shape[1])
         return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled]), tables)
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:

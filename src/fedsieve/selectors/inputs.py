@@ -51,6 +51,18 @@ def read_labels(Y: Any, owner: str = "labels") -> tuple[Float, Bool]:
     return numbers, labeled
 
 
+def label_names(Y: Any, n_labels: int) -> tuple[str, ...]:
+    """What the labels are called: the columns of a data frame, the classes of a 1-D y, else y0, y1, ...
+
+    >>> label_names([[1, 0], [0, 1]], 2), label_names(["cat", "dog", -1], 2)
+    (('y0', 'y1'), ('cat', 'dog'))
+    """
+    names, values = column_names(Y), label_array(Y)
+    if values.ndim == 1 or values.shape[1] == 1:
+        names = tuple(str(value) for value in _classes(values.ravel())[0].tolist())
+    return names if names is not None and len(names) == n_labels else tuple(f"y{i}" for i in range(n_labels))
+
+
 def label_array(Y: Any) -> NDArray[Any]:
     """Labels as an array of whatever they are."""
     values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
@@ -62,9 +74,14 @@ def label_array(Y: Any) -> NDArray[Any]:
 def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"{owner}: y contains NaN or infinity. An unlabeled row is -1.")
-    labeled = np.array([not (np.isscalar(value) and value == UNLABELED) for value in y], dtype=bool)
-    classes = np.unique(y[labeled])
+    classes, labeled = _classes(y)
     return (y[:, None] == classes[None, :]).astype(np.float64), labeled
+
+
+def _classes(y: Any) -> tuple[NDArray[Any], Bool]:
+    """The classes of labeled rows, and which rows those are."""
+    labeled = np.array([not (np.isscalar(value) and value == UNLABELED) for value in y], dtype=bool)
+    return np.unique(y[labeled]), labeled
 
 
 WAY_OUT = "Give every site the columns of the labeled rows, in any order."

@@ -12,6 +12,7 @@ from fedsieve.sieve.views import (
     DECIMALS,
     View,
     fused,
+    label_correlations,
     label_targets,
     mean_relevance,
     per_deviation,
@@ -22,10 +23,11 @@ from fedsieve.sieve.views import (
 
 @dataclass(frozen=True, eq=False)
 class Screening:
-    """Score and relevance of all units, and which of them go on to be compared with each other."""
+    """Score and relevance of all units, to all labels and to each, and which of them go on to be compared with each other."""
 
     score: Float
     relevance: Float
+    per_label: Float  # (n_labels, n_units), how strongly a unit goes with each label
     kept: Bool
 
 
@@ -61,7 +63,8 @@ def screen(
     views = {name: View.by_relevance(relevance) for name, relevance in relevances.items()}
     score = fused(views)
     varies = unit_shares(variance, unit) > 0
-    return Screening(score, mean_relevance(views), _kept(score, varies, unit, n_columns))
+    per_label = label_correlations(products, per_deviation(variance), unit, Y)
+    return Screening(score, mean_relevance(views), per_label, _kept(score, varies, unit, n_columns))
 
 
 def _kept(score: Float, varies: Bool, unit: Int, n_columns: int) -> Bool:

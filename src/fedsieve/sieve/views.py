@@ -67,29 +67,44 @@ class FeatureViews:
 
     def of(self, X: Float, Y: Float) -> dict[str, View]:
         """All views of labeled rows in encoded columns."""
-        return self._views(X, Y, self._n_trees)
+        return self._views(self.relevances(X, Y))
 
     def quick_order(self, X: Float, Y: Float) -> Int:
         """The units, best first, as some labeled rows show them; with fewer trees, since it is done many times."""
-        return self.best_first(fused(self._views(X, Y, -(-self._n_trees // QUICK_SHARE))))
+        return self.best_first(fused(self._views(self.relevances(X, Y, quick=True))))
 
     def best_first(self, score: Float) -> Int:
         """Units by descending score, those without variance last."""
         return ranked(score, decimals=DECIMALS, last=np.diagonal(self.likeness) <= 0)
 
-    def _views(self, X: Float, Y: Float, n_trees: int) -> dict[str, View]:
+    def relevances(self, X: Float, Y: Float, *, quick: bool = False) -> dict[str, Float]:
+        """Per view the relevance of each unit, not yet as shares: comparable between labels of the same rows."""
         rows, targets = X - column_means(X), label_targets(Y)
-        predicted = self._covariance @ ridge_regression(rows, targets, self._ridge)
-        if self._shift is not None:
-            predicted = predicted + self._shift[:, label_varies(Y)]
-        together = unit_shares((predicted**2).sum(axis=1), self._unit)
         coefficients = ridge_regression(rows * self._per_deviation, targets, self._ridge)
-        alone = unit_shares((coefficients**2).sum(axis=1), self._unit)
-        trees = unit_shares(kernels.tree_importances(X, Y, n_trees, self._seed), self._unit)
+        n_trees = -(-self._n_trees // QUICK_SHARE) if quick else self._n_trees
+        per_column = {
+            "together": (self._predicted(rows, Y) ** 2).sum(axis=1),
+            "alone": (coefficients**2).sum(axis=1),
+            "trees": kernels.tree_importances(X, Y, n_trees, self._seed),
+        }
+        return {name: _by_unit(values, self._unit) for name, values in per_column.items()}
+
+    def per_label(self, X: Float, Y: Float) -> Float:
+        """How each unit goes with each label over all rows, (n_labels, n_units); see `label_correlations`."""
+        predicted = self._predicted(X - column_means(X), Y)
+        return label_correlations(predicted, self._per_deviation, self._unit, Y)
+
+    def _predicted(self, rows: Float, Y: Float) -> Float:
+        """The covariances of all rows' columns with the labels that centered rows predict for them."""
+        predicted: Float = self._covariance @ ridge_regression(rows, label_targets(Y), self._ridge)
+        return predicted if self._shift is None else predicted + self._shift[:, label_varies(Y)]
+
+    def _views(self, relevances: dict[str, Float]) -> dict[str, View]:
+        shares = {name: as_shares(values) for name, values in relevances.items()}
         return {
-            "together": View.by_order(together, greedy_alignment(together, self.likeness)),
-            "alone": View.by_relevance(alone),
-            "trees": View.by_relevance(trees),
+            "together": View.by_order(shares["together"], greedy_alignment(shares["together"], self.likeness)),
+            "alone": View.by_relevance(shares["alone"]),
+            "trees": View.by_relevance(shares["trees"]),
         }
 
 
@@ -143,8 +158,27 @@ def per_deviation(variance: Float) -> Float:
 
 def unit_shares(per_column: Float, unit: Int) -> Float:
     """Sums over the columns of each unit, as shares of all."""
-    sums = _by_unit(per_column, unit)
+    return as_shares(_by_unit(per_column, unit))
+
+
+def as_shares(sums: Float) -> Float:
+    """Parts of a whole of 1."""
     return sums / max(float(sums.sum()), np.finfo(np.float64).tiny)
+
+
+def label_correlations(predicted: Float, per_deviation: Float, unit: Int, Y: Float) -> Float:
+    """How strongly each unit goes with each label over all rows, (n_labels, n_units) in [0, 1]; NaN for constant labels.
+
+    `predicted` are the covariances of all rows' columns with the predicted labels. Those have the scale of
+    `label_targets`, of deviation 1 / √n on the n labeled rows, so that |predicted| √n / deviation is the absolute
+    correlation of column and label that the regression expects over all rows. A unit has that of its strongest column.
+    """
+    strength = np.minimum(np.abs(predicted) * np.sqrt(len(Y)) * per_deviation[:, None], 1.0)
+    strongest = np.zeros((int(unit.max()) + 1, strength.shape[1]))
+    np.maximum.at(strongest, unit, strength)
+    found = np.full((Y.shape[1], len(strongest)), np.nan)
+    found[label_varies(Y)] = strongest.T
+    return found
 
 
 def _by_unit(per_column: Float, unit: Int) -> Float:
