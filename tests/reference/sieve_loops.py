@@ -526,7 +526,7 @@ def ranking_loss(y: Sequence[float], scores: Sequence[float]) -> Fraction:
 
 
 def label_correlations(C: Float, units: Units, X: Float, Y: Float, ridge: float) -> list[list[float]]:
-    """Per label and unit, the absolute correlation over all rows that the regression expects; NaN for constant labels."""
+    """Per label and unit, the absolute correlation that the regression expects over all rows; NaN for constants."""
     covered = iter((C @ ridge_coefficients(centered_columns(X), targets(Y), ridge)).T)
     found = []
     for label in Y.T:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import add_other_ranks, agreement_line, cost_line, out, ranking_table, say, warn
+from fedsieve.cli.console import add_other_ranks, agreement_line, chance_line, cost_line, out, ranking_table, say, warn
 from fedsieve.cli.options import (
     SIEVE,
     asked_and_other,
@@ -20,8 +20,10 @@ from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.tables import FederationTables, leaks, read_sites
 from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
 from fedsieve.transport import in_process
+from fedsieve.transport.totals_file import TOTALS, Totals, write_totals
 
 MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
 
@@ -69,7 +71,8 @@ def select(
 
     Columns are matched by name. Writes ranking.csv and selection.json (order,
     scores, relevance, reasons, parameters, versions, transcript) of the method
-    asked for, with the ranks by the other one beside them.
+    asked for, with the ranks by the other one beside them; and totals.bin, from
+    which 'fedsieve rerank' selects another number of features.
     """
     asked, other = asked_and_other(method)
     if epsilon is not None and asked != SIEVE:
@@ -105,18 +108,23 @@ def select(
 
     main = chosen(asked, None if k is None else number_or_auto(k))
     prepare_kernels()
-    record = _run(main, data)
+    totals = KeptTotals()
+    record = _run(main, data, totals)
     alone = alone or epsilon is not None  # what has no noise would tell what noise hides
     beside = None if alone else _beside(other, lambda: chosen(other, _as_many(record, len(data.features))), data)
     if beside is not None:
         add_other_ranks(record, beside)
     write_selection(record, output)
+    if totals.why_none:
+        (output / TOTALS).unlink(missing_ok=True)  # those of a result that was replaced
+    else:
+        write_totals(Totals.of(main, data.labeled, totals, record), output / TOTALS)
     _show(record, beside, output)
 
 
-def _run(method: Method, data: FederationTables) -> dict[str, Any]:
+def _run(method: Method, data: FederationTables, totals: KeptTotals | None = None) -> dict[str, Any]:
     with Rounds() as rounds:
-        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch)
+        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, totals=totals)
     return selection_record(method, outcome, list(data.labels))
 
 
@@ -144,6 +152,8 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
         if n_clipped:
             warn(f"{n_clipped} values of {site!r} lay outside the declared ranges and were clipped.")
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if line := chance_line(record):
+        say(line)
     if beside is not None:
         say(agreement_line(record, beside))
     if "privacy" in record:

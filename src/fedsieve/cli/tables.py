@@ -44,17 +44,33 @@ def read_sites(labeled: Path, labels: str, clients: Sequence[str], *, shared: bo
     features, _ = names_that_differ(server.column_names, label_names)
     tables = {name: read_table(path) for name, path in paths.items()}
     features = _common(features, label_names, tables, paths, shared)
-    Y = zero_or_one(numeric_columns(server, label_names, f"{labeled}, labels"), label_names, str(labeled))
+    rows, Y = _labeled_rows(server, features, label_names, labeled)
     return FederationTables(
         features=tuple(features),
         labels=tuple(label_names),
         Y=Y,
-        labeled=Labeled(numeric_columns(server, features, str(labeled)), read_labels(Y)[0]),
+        labeled=rows,
         sites={
             name: ArrayTable(tuple(features), numeric_columns(table, features, str(paths[name])))
             for name, table in tables.items()
         },
     )
+
+
+def labeled_again(file: Path, features: Sequence[str], labels: Sequence[str], *, at_sites: bool = False) -> Labeled:
+    """The labeled rows of an earlier run, from its file; `at_sites`: as a method reads labels that sites hold too."""
+    server = read_table(file)
+    missing, _ = names_that_differ([*features, *labels], server.column_names)
+    if missing:
+        raise DataError(f"{file}: lacks {listed(missing)}; it must be the file with the labeled rows of the run.")
+    rows, Y = _labeled_rows(server, list(features), list(labels), file)
+    return Labeled(rows.X, Y.astype(np.float64)) if at_sites else rows
+
+
+def _labeled_rows(server: Any, features: list[str], labels: list[str], file: Path) -> tuple[Labeled, Int]:
+    """The rows with their labels as methods take them, and the labels as they are in the file."""
+    Y = zero_or_one(numeric_columns(server, labels, f"{file}, labels"), labels, str(file))
+    return Labeled(numeric_columns(server, features, str(file)), read_labels(Y)[0]), Y
 
 
 def leaks(data: FederationTables) -> list[tuple[str, str]]:

@@ -73,7 +73,7 @@ class SieveSelection(Selection):
             self.rank_low,
             self.rank_high,
             self.chance(),
-            self.per_label,
+            self.per_label[-len(labels) :],  # one label is told as two classes, of which the second is the label
         )
         return {row["feature"]: row["why"] for row in found.reasons(names, labels)}
 
@@ -97,6 +97,7 @@ class SieveMethod(Method):
     name: ClassVar[str] = "Sieve"
     page: ClassVar[str] = "sieve.md"
     encodes_codes: ClassVar[bool] = True
+    decided_here: ClassVar[tuple[str, ...]] = (*Method.decided_here, "ridge", "n_trees", "n_bootstraps", "seed")
 
     n_features_to_select: int | str | None = None  # type: ignore[assignment] # a number, "auto", or the usual share
     groups: Sequence[Sequence[str]] = ()
@@ -316,10 +317,9 @@ class SieveMethod(Method):
         ranks = np.array([places(ranked(-place, decimals=0)) + 1 for place in in_orders], dtype=np.float64)
         ranks[:, np.isin(self.unit_of, rest)] = np.nan
         share = (1 - INTERVAL) / 2
-        return tuple(
-            np.quantile(ranks, level, axis=0, method=method)
-            for level, method in ((share, "lower"), (1 - share, "higher"))
-        )
+        low: Float = np.quantile(ranks, share, axis=0, method="lower")
+        high: Float = np.quantile(ranks, 1 - share, axis=0, method="higher")
+        return low, high
 
     def _check_groups(self) -> None:
         groups = () if isinstance(self.groups, str) or not isinstance(self.groups, Iterable) else self.groups

@@ -55,6 +55,8 @@ class Method(ABC):
     never_agreed: ClassVar[tuple[str, ...]] = ()
     """Parameters that no agreement holds: a federation always has their defaults."""
     takes_nominal: ClassVar[bool] = True
+    decided_here: ClassVar[tuple[str, ...]] = ("n_features_to_select",)
+    """Parameters of the server alone: what sites are asked follows from them in wide tables only, or not at all."""
 
     features: tuple[str, ...]
     n_features_to_select: int | None = None

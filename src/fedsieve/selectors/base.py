@@ -3,7 +3,8 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -20,9 +21,12 @@ from fedsieve.ordering import default_n_features, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selectors.inputs import clients_with_labels, common_labels, label_names, read_clients, read_labels
 from fedsieve.tables import ArrayTable, Table, check_values, dense
 from fedsieve.transport import in_process
+from fedsieve.transport.rerank import rerank
+from fedsieve.transport.totals_file import Totals
 
 
 class RankingSelector(SelectorMixin, BaseEstimator):
@@ -68,11 +72,22 @@ class Federation:
     tables: dict[str, Table]
 
 
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What is kept of a `fit` for later questions: all but the clients' tables."""
+
+    method: Method
+    federation: Federation
+    kept: KeptReplies
+    totals: KeptTotals
+
+
 class FederatedSelector(RankingSelector):
     """A selector that runs a federated method; a subclass names the method and keeps its findings.
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `per_label_` (n_labels, n_features) of the
-    labels `label_names_` (`None` where the method tells nothing of single labels), `transcript_` (empty without clients),
+    labels `label_names_` (`None` where the method tells nothing of single labels), `transcript_` (empty without
+    clients),
     `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
     secure sums leave out, since few rows of all clients differ in them).
     """
@@ -99,22 +114,54 @@ class FederatedSelector(RankingSelector):
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
         method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
-        kept = KeptReplies()
-        outcome = in_process.select(method, federation.labeled, federation.tables, policy=rules, kept=kept)
-        selection = outcome.selection
+        kept, totals = KeptReplies(), KeptTotals()
+        outcome = in_process.select(
+            method, federation.labeled, federation.tables, policy=rules, kept=kept, totals=totals
+        )
+        self.transcript_ = outcome.transcript if clients is not None else ()
+        self.dropped_ = outcome.selection.dropped
+        self._conclude(method, outcome.selection, _Run(method, replace(federation, tables={}), kept, totals))
+        return self
+
+    def rerank(self, n_features_to_select: Any, **parameters: Any) -> Self:
+        """Select another number of features without asking the clients: a new fitted selector; this one stays.
+
+        `parameters` are others that no client is asked for, as `random_state`; one that is part of what the clients
+        were asked is refused by name. Needs what `fit` kept in memory: not possible after pickling.
+        """
+        check_is_fitted(self)
+        owner, run = type(self).__name__, self._run
+        if run is None:
+            raise DataError(f"{owner}: a pickled selector keeps no totals to rerank from. Fit again.")
+        if run.totals.why_none:
+            raise DataError(
+                f"{owner}: there are no totals to rerank from: {run.totals.why_none}. Its order_ does not depend on "
+                "the number of features: take the best of it."
+            )
+        wanted = {"n_features_to_select": n_features_to_select, **parameters}
+        again: Self = copy(self)
+        again.set_params(**wanted)
+        known = again._parameters(run.federation)
+        names = ("seed" if name == "random_state" else name for name in wanted)
+        labeled = run.federation.labeled
+        changes = {name: known.get(name) for name in names}
+        method, selection = rerank(Totals.of(run.method, labeled, run.totals), labeled, changes)
+        again._conclude(method, selection, run)
+        return again
+
+    def _conclude(self, method: Method, selection: Any, run: "_Run") -> None:
+        """Keep what was found, and what later questions about it need."""
+        self._run: _Run | None = run
         self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
-            influence(method, federation.labeled, selection, kept),
-            stretch(kept),
+            influence(method, run.federation.labeled, selection, run.kept),
+            stretch(run.kept),
         )
         n_selected = method.k if selection.n_selected is None else selection.n_selected
         self._keep_ranking(selection.scores, selection.order, n_selected)
         self.relevance_ = selection.relevance
         self.per_label_ = selection.per_label
-        self.transcript_ = outcome.transcript if clients is not None else ()
-        self.dropped_ = selection.dropped
         self.left_out_ = selection.left_out
         self._keep(selection)
-        return self
 
     @property
     def influence_(self) -> dict[str, float] | None:
@@ -134,9 +181,9 @@ class FederatedSelector(RankingSelector):
         return moved
 
     def __getstate__(self) -> Any:
-        """Without rows and replies, which `influence_` needs."""
+        """Without rows, replies and totals, which `influence_` and `rerank` need."""
         state = super().__getstate__()
-        return {**state, "_influence": None} if "_influence" in state else state
+        return {**state, "_influence": None, "_run": None} if "_influence" in state else state
 
     @abstractmethod
     def _keep(self, selection: Any) -> None:

@@ -151,7 +151,8 @@ class Sieve(FederatedSelector):
             self.redundancy_,
             self.redundant_with_,
             self.stability_,
-            *self.rank_interval_.T,
+            self.rank_interval_[:, 0],
+            self.rank_interval_[:, 1],
             np.full(len(names), np.nan) if self._chance is None else self._chance(),
             self.per_label_,
         )

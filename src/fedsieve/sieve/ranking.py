@@ -111,4 +111,5 @@ def stability(orders: Int, k: int) -> Float:
     n_orders, n_units = orders.shape
     if not n_orders:
         return np.full(n_units, np.nan)
-    return np.bincount(orders[:, :k].ravel(), minlength=n_units) / n_orders
+    times: Float = np.bincount(orders[:, :k].ravel(), minlength=n_units) / n_orders
+    return times

@@ -23,7 +23,7 @@ from fedsieve.sieve.views import (
 
 @dataclass(frozen=True, eq=False)
 class Screening:
-    """Score and relevance of all units, to all labels and to each, and which of them go on to be compared with each other."""
+    """Score and relevance of all units, and which of them go on to be compared with each other."""
 
     score: Float
     relevance: Float

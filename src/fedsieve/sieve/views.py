@@ -167,7 +167,7 @@ def as_shares(sums: Float) -> Float:
 
 
 def label_correlations(predicted: Float, per_deviation: Float, unit: Int, Y: Float) -> Float:
-    """How strongly each unit goes with each label over all rows, (n_labels, n_units) in [0, 1]; NaN for constant labels.
+    """How strongly units go with labels over all rows, (n_labels, n_units) in [0, 1]; NaN for constant labels.
 
     `predicted` are the covariances of all rows' columns with the predicted labels. Those have the scale of
     `label_targets`, of deviation 1 / √n on the n labeled rows, so that |predicted| √n / deviation is the absolute

@@ -10,6 +10,7 @@ from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
@@ -29,6 +30,7 @@ def select(
     policy: Policy = LIBRARY,
     kept: KeptReplies | None = None,
     words: Words = system_words,
+    totals: KeptTotals | None = None,
 ) -> Outcome:
     """Run the selection with all sites in this process; `watch` is told of every question before it is asked.
 
@@ -58,4 +60,4 @@ def select(
             answers[name] = Answer(reply, len(payload))
         return answers
 
-    return drive(method, labeled, tuple(endpoints), exchange, kept, gather)
+    return drive(method, labeled, tuple(endpoints), exchange, kept, gather, totals)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import cost_line, err, out, ranking_table, say, size, until_interrupted, warn
+from fedsieve.cli.console import chance_line, cost_line, err, out, ranking_table, say, size, until_interrupted, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.purge import kept_line
 from fedsieve.deployment.folders import ServerFolder
@@ -215,6 +215,8 @@ def _show(this: RunFolder, output: Path) -> None:
     for words in odd_sites(record.get("influence"), record.get("stretch")).values():
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if line := chance_line(record):
+        say(line)
     if "privacy" in record:
         say(record["privacy"]["words"])
     say(cost_line(record))

@@ -5,7 +5,6 @@ import os
 import traceback
 import zlib
 from collections import Counter
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ from flwr.serverapp import Grid, ServerApp
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
-from fedsieve.deployment.runs import RunFolder, find_run, new_run
+from fedsieve.deployment.runs import RunFolder, find_run, labeled_for_runs, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
-from fedsieve.messages.columns import ROBUST
-from fedsieve.methods.ranges import bins_of
-from fedsieve.protocol import Labeled
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
@@ -30,6 +27,7 @@ from fedsieve.transport.exchange import drive
 from fedsieve.transport.flower.contents import RESULT
 from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
 from fedsieve.transport.secure_answers import secure_cohorts
+from fedsieve.transport.totals_file import Totals, write_totals
 
 FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
 DELIVERY_SECONDS = 60
@@ -89,27 +87,22 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
         link.grace_seconds = GRACE_SECONDS
     record = run.result()
     if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
-        exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
+        exchange, kept, totals = Checkpointed(link.ask, run), KeptReplies(), KeptTotals()
         method, sites = agreement.method, tuple(settings["sites"])
+        labeled = labeled_for_runs(folder, method, agreement.fingerprint)
         gather = None
         if method.secure:
             gather = secure_cohorts(method, run.id, agreement.fingerprint, folder.public_keys(sites))
-        outcome = drive(method, labeled, sites, exchange, kept, gather)
+        outcome = drive(method, labeled, sites, exchange, kept, gather, totals)
         record = _record(agreement, outcome, run, settings, exchange.n_repeated)
         record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
         record["stretch"] = stretch(kept)
+        if not totals.why_none:
+            write_totals(Totals.of(method, labeled, totals, record), run.totals)
         run.finish(record)
     _deliver(link, record, tell)
     run.end_replies()  # not before: until here, all replies can be read again
     tell("finished", dropped=record["dropped"])
-
-
-def _labeled(folder: ServerFolder, agreement: Agreement) -> Labeled:
-    """The labeled rows, with the bins of the first run under this agreement: sites answer about no others."""
-    labeled = folder.labeled()
-    if agreement.method.ranges != ROBUST:
-        return labeled
-    return replace(labeled, bins=folder.bins(agreement.fingerprint, lambda: bins_of(agreement.method, labeled)))
 
 
 def _record(
