@@ -94,7 +94,7 @@ class Sieve(FederatedSelector):
     >>> selector.get_support(indices=True)
     array([1, 4])
     >>> print(selector.explain()[0]["why"])
-    selected as 1st of 2: most relevant of all, most for 'y0' and 'y1'; chosen in 100 % of the bootstraps (rank 1 to 2);
+    selected as 1st of 2: most relevant of all, most for 'y0' and 'y1'; chosen in 100 % of the bootstraps (rank 1 to 1);
     nothing chosen is much like it.
     """
 
