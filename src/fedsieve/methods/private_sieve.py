@@ -17,7 +17,8 @@ from fedsieve.sieve import Screening, UnitRanking, screening_weights
 from fedsieve.sieve.views import label_varies
 
 if TYPE_CHECKING:
-    from fedsieve.methods.sieve import SieveMethod, SieveSelection
+    from fedsieve.methods.sieve import SieveMethod
+    from fedsieve.methods.sieve_selection import SieveSelection
 
 LITTLE = 0.05  # a weight below which the sites hardly count
 

@@ -3,7 +3,7 @@
 Where values are missing, the means that stand in for them come first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Float, Int
-from fedsieve.errors import DataError, ParameterError, occur_twice
+from fedsieve.errors import DataError, ParameterError
 from fedsieve.messages import Request, Scaling, Terms
 from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
@@ -22,52 +22,20 @@ from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.means import FEDERATION, SITES, MeansTerms
 from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Projections, ProjectionsTerms, coarse_weights
 from fedsieve.messages.ranges import AskRanges
-from fedsieve.methods.missing import NOTHING, Missing, agreed_fill
+from fedsieve.methods.missing import NOTHING, agreed_fill
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import ranges_terms, scaling_agreed_on, scaling_and_missing
+from fedsieve.methods.sieve_selection import SieveSelection, of_units
+from fedsieve.methods.sieve_units import check_groups, units_of
 from fedsieve.methods.weighted_rows import counted_rows, own_covariances, own_projections
-from fedsieve.ordering import n_kept, places, ranked
+from fedsieve.ordering import n_kept
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.protocol.outcome import Selection
-from fedsieve.sieve import Choice, Screening, UnitRanking, rank_units, screen, screening_weights
+from fedsieve.sieve import Screening, UnitRanking, rank_units, screen, screening_weights
 from fedsieve.sieve.views import label_varies
 
 AUTO = "auto"
-DECIMALS = 12  # of a score
-
-
-@dataclass(frozen=True, eq=False)
-class SieveSelection(Selection):
-    """Also the reasons, per feature; NaN (or -1) for features that were screened out before they were compared."""
-
-    ranks: dict[str, Float]  # per view, 1 is best
-    redundancy: Float  # with the chosen feature most like it
-    redundant_with: Int  # which one that is; -1 where there is none
-    stability: Float  # share of bootstraps in which it is chosen
-    choice: Choice | None  # how the number of features was chosen, where it was
-    privacy: Mapping[str, Any] | None = None  # what noise promised and cost, where there was any
-    missing: Missing = NOTHING  # how many values, as far as it was told
-
-    def columns(self) -> dict[str, Float]:
-        """With the reasons, and the share of missing values where any are."""
-        ranks = {f"rank_{name}": rank for name, rank in self.ranks.items()}
-        gaps = {} if self.missing.share is None else {"missing": self.missing.share}
-        return {**super().columns(), "redundancy": self.redundancy, "stability": self.stability, **ranks, **gaps}
-
-    def links(self) -> dict[str, Int]:
-        """With what a feature is redundant with."""
-        return {"redundant_with": self.redundant_with}
-
-    def facts(self) -> dict[str, Any]:
-        """With the losses by which the number of features was chosen, what noise promised and cost, what is missing."""
-        others: dict[str, Any] = {} if self.privacy is None else {"privacy": dict(self.privacy)}
-        others |= {} if self.missing.by_site is None else {"missing_by_site": self.missing.by_site}
-        if self.choice is None:
-            return others
-        tried = zip(self.choice.sizes.tolist(), self.choice.loss.tolist(), self.choice.error.tolist(), strict=True)
-        return {"sizes_tried": [{"k": k, "ranking_loss": loss, "error": error} for k, loss, error in tried], **others}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +56,7 @@ class SieveMethod(Method):
         "missing": (ERROR, MEAN, INDICATOR),
         "center": (FEDERATION, SITES),
     }
+    decided_here: ClassVar[tuple[str, ...]] = (*Method.decided_here, "ridge", "n_trees", "n_bootstraps", "seed")
 
     n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
     missing: str = MEAN
@@ -119,17 +88,14 @@ class SieveMethod(Method):
 
     def check_n_features_to_select(self) -> None:
         """A number or share of units, or "auto"."""
-        self._check_groups()
+        check_groups(self.name, self.groups, self.features)
         high_is = "groups=" if self.groups else "n_features="
         checks.check_n_features(self.name, self.n_features_to_select, self.n_units, high_is, (AUTO,))
 
     @property
     def unit_of(self) -> Int:
         """The unit of each feature; units are numbered in the order of their first feature."""
-        group_of = {name: number for number, group in enumerate(self.groups) for name in group}
-        units: dict[object, int] = {}
-        keys = (group_of.get(name, name) for name in self.features)
-        return np.array([units.setdefault(key, len(units)) for key in keys], dtype=np.int64)
+        return units_of(self.features, self.groups)
 
     @property
     def n_units(self) -> int:
@@ -290,53 +256,15 @@ class SieveMethod(Method):
         compared: Int,
         screening: Screening | None,
         unseen: str,
-        privacy: Mapping[str, Any] | None = None,
     ) -> SieveSelection:
         """What was found of units, for their features; `compared` are the units that were not screened out."""
-        unit_of, n_units = self.unit_of, self.n_units
-
-        def per_feature(values: Float, of_others: Float | float = np.nan) -> Float:
-            whole = np.full(n_units, of_others)
-            whole[compared] = values
-            return whole[unit_of]
-
-        score: Float = np.zeros(n_units) if screening is None else screening.score - 1.0  # of others below 0
-        rest = np.setdiff1d(np.arange(n_units), compared)
-        in_order = np.concatenate([compared[ranking.order], rest[ranked(score[rest], decimals=DECIMALS)]])
-        place = places(in_order)[unit_of]
-        first_feature = np.unique(unit_of, return_index=True)[1]
-        twin = ranking.redundant_with
-        return SieveSelection(
-            per_feature(ranking.score, score),
-            ranked(-place, decimals=0),
-            (ranking.relevance if screening is None else screening.relevance)[unit_of],
-            {name: per_feature(view.rank + 1) for name, view in ranking.views.items()},
-            per_feature(ranking.redundancy),
-            per_feature(np.where(twin >= 0, first_feature[compared[twin]], -1).astype(float), -1).astype(np.int64),
-            per_feature(ranking.stability),
-            ranking.choice,
-            privacy,
-            n_selected=int((place < ranking.k).sum()),
-            unseen=unseen,
-        )
+        return of_units(self.unit_of, ranking, compared, screening, unseen)
 
     def _check_noise_has_no_use(self, parameter: str, choice: str, instead: str) -> None:
         if getattr(self, parameter) == choice:
             raise ParameterError(
                 f"{self.name}: {parameter}={choice!r} needs exact sums; with epsilon use {parameter}={instead!r}."
             )
-
-    def _check_groups(self) -> None:
-        groups = () if isinstance(self.groups, str) or not isinstance(self.groups, Iterable) else self.groups
-        if groups is not self.groups or any(isinstance(g, str) or not isinstance(g, Iterable) for g in groups):
-            raise ParameterError(f"{self.name}: groups must be lists of features; got {self.groups!r}.")
-        named = [name for group in self.groups for name in group]
-        checks.check_known(self.name, "groups name", named, set(self.features))
-        twice = checks.repeated(named)
-        if twice:
-            raise ParameterError(f"{self.name}: groups must not overlap; {occur_twice(twice)}.")
-        if any(not group for group in self.groups):
-            raise ParameterError(f"{self.name}: a group needs at least one feature; got an empty one.")
 
 
 def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
