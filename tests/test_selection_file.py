@@ -85,6 +85,36 @@ def test_the_ranking_is_a_table_for_people(record, tmp_path):
     assert [row["selected"] for row in rows] == ["1", "1", "1", "0"]
 
 
+def test_reasons_are_in_both_files(tmp_path, rng):
+    method = SieveMethod(FEATURES, n_features_to_select=2, n_bootstraps=3, n_trees=5)
+    sites = {name: ArrayTable(FEATURES, rng.random((6, 4))) for name in ("left", "right")}
+    Y = np.column_stack([rng.integers(0, 2, (8, 2)), np.ones(8)]).astype(float)
+    Y[:2, :2] = np.eye(2)
+    found = in_process.select(method, Labeled(rng.random((8, 4)), Y), sites)
+    record = selection_record(method, found, ["x", "y", "all rows"])
+    write_selection(record, tmp_path)
+    assert record["per_label"]["all rows"] == dict.fromkeys(FEATURES)
+    assert [record["per_label"]["y"][name] for name in FEATURES] == np.round(found.selection.per_label[1], 4).tolist()
+    with (tmp_path / "ranking.csv").open(newline="", encoding="utf-8") as stream:
+        rows = {row["feature"]: row for row in csv.DictReader(stream)}
+    assert list(rows["a"])[-3:] == ["selected", "labels", "why"]
+    for name, row in rows.items():
+        assert row["why"] == record["why"][name]
+        told = sorted(((record["per_label"][label][name], label) for label in ("x", "y")), reverse=True)
+        assert row["labels"] == "; ".join(f"{label} {strength:.2f}" for strength, label in told)
+        assert float(row["chance"]) == record["chance"][name]
+
+
+def test_one_label_that_is_told_as_two_classes_has_one_name(rng):
+    method = SieveMethod(FEATURES, n_bootstraps=0, n_trees=5)
+    sites = {name: ArrayTable(FEATURES, rng.random((6, 4))) for name in ("left", "right")}
+    y = np.arange(8) % 2
+    found = in_process.select(method, Labeled(rng.random((8, 4)), np.column_stack([1 - y, y]).astype(float)), sites)
+    record = selection_record(method, found, ["sick"])
+    assert list(record["per_label"]) == ["sick"]
+    assert all("most for 'sick'" in why or "chance" in why for why in record["why"].values())
+
+
 @pytest.fixture
 def old(record, tmp_path) -> dict[str, bytes]:
     write_selection({**record, "seed": 1, "selected": record["selected"][:1]}, tmp_path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fedsieve.datasets import partition
     from fedsieve.learning import MLkNN, metrics
     from fedsieve.rivals import FMLFS, FedCMFS
-    from fedsieve.selectors import SSFMLFS, Sieve
+    from fedsieve.selectors import SSFMLFS, Sieve, load_selection
 
 __version__ = "0.1.0"
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "__version__",
     "datasets",
     "fuzzy",
+    "load_selection",
     "metrics",
     "partition",
     "registry",
@@ -39,6 +40,7 @@ _HOMES = {
     "Sieve": ("fedsieve.selectors", "Sieve"),
     "datasets": ("fedsieve.datasets", None),
     "fuzzy": ("fedsieve.fuzzy", None),
+    "load_selection": ("fedsieve.selectors", "load_selection"),
     "metrics": ("fedsieve.learning.metrics", None),
     "partition": ("fedsieve.datasets.partition", None),
     "registry": ("fedsieve.catalog", "registry"),

@@ -10,6 +10,9 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
+from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.files import write_atomically, write_together
 from fedsieve.protocol import Method
@@ -19,6 +22,8 @@ from fedsieve.versions import versions
 
 FORMAT = "fedsieve-selection/1"
 JSON, CSV = "selection.json", "ranking.csv"
+LABELS_SHOWN = 3  # in a cell of the ranking
+LABEL_DECIMALS = 4  # of what a feature says of one label: for people to read, too coarse to compute with
 
 
 def selection_record(
@@ -43,15 +48,20 @@ def selection_record(
     def other_feature(indices: Any) -> dict[str, str | None]:
         return dict(zip(names, (None if i < 0 else names[i] for i in indices), strict=True))
 
+    why = found.why(names, labels)
+    of_labels = {} if found.per_label is None else _per_label(found.per_label, names, labels)
     return {
         "format": FORMAT,
         "method": method.name,
+        "features": names,
         "selected": [names[i] for i in found.order[:n_selected]],
         "order": [names[i] for i in found.order],
         "columns": [*found.columns(), *found.links()],  # what follows per feature
         **{name: per_feature(values) for name, values in found.columns().items()},
         **{name: other_feature(indices) for name, indices in found.links().items()},
         "labels": labels,
+        **({"per_label": of_labels} if of_labels else {}),
+        **({"why": why} if why else {}),
         "parameters": {**method.parameters(), "n_features_to_select": n_selected},
         **found.facts(),
         "n_rows": found.n_rows,
@@ -62,6 +72,15 @@ def selection_record(
         "versions": versions(),
         "bytes": bytes_by_kind(outcome.transcript),
         "transcript": [entry._asdict() for entry in outcome.transcript],
+    }
+
+
+def _per_label(strength: Float, names: list[str], labels: list[str]) -> dict[str, dict[str, float | None]]:
+    """Per label a number for each feature; one label is told as two classes, of which the second is the label."""
+    rounded = np.round(strength[-len(labels) :], LABEL_DECIMALS).tolist()
+    return {
+        label: {name: None if isnan(value) else value for name, value in zip(names, values, strict=True)}
+        for label, values in zip(labels, rounded, strict=True)
     }
 
 
@@ -133,7 +152,16 @@ def _write_ranking(record: dict[str, Any], file: Path) -> None:
         writer = csv.writer(stream)
         columns = record["columns"]
         titles = ("score" if name == "scores" else name for name in columns)
-        writer.writerow(("rank", "feature", *titles, "selected"))
+        words = [title for title, key in (("labels", "per_label"), ("why", "why")) if key in record]
+        writer.writerow(("rank", "feature", *titles, "selected", *words))
         for rank, name in enumerate(record["order"], start=1):
             numbers = (record[column][name] for column in columns)
-            writer.writerow((rank, name, *numbers, int(rank <= len(record["selected"]))))
+            texts = (labels_of(record, name) if title == "labels" else record["why"][name] for title in words)
+            writer.writerow((rank, name, *numbers, int(rank <= len(record["selected"])), *texts))
+
+
+def labels_of(record: dict[str, Any], feature: str) -> str:
+    """The labels that a feature tells something of, strongest first, with how much; for a cell of a table."""
+    told = [(label, of_features[feature] or 0.0) for label, of_features in record["per_label"].items()]
+    strongest = sorted(told, key=lambda pair: -pair[1])[:LABELS_SHOWN]
+    return "; ".join(f"{label} {strength:.2f}" for label, strength in strongest if strength > 0)

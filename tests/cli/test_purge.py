@@ -51,6 +51,17 @@ def test_replies_of_a_run_are_deleted_and_all_else_of_it_stays(fedsieve, server)
     assert other.replies.is_dir()
 
 
+def test_totals_go_with_the_replies_or_alone(fedsieve, server):
+    both, alone = run_with_replies(server), new_run(server, ["a", "b"], [])
+    for run in (both, alone):
+        run.totals.write_bytes(b"x" * 2000)
+    result = fedsieve("federation", "purge", server.path, "--all", "--yes")
+    assert result.code == 0, result.err
+    assert "totals over all sites" in " ".join(result.out.split())
+    assert result.out.splitlines()[-1] == "Deleted what was kept of 2 runs; 14.0 kB are free."
+    assert not any(path.exists() for path in (both.replies, both.totals, alone.totals))
+
+
 def test_only_old_ones_are_deleted(fedsieve, server):
     old, new = run_with_replies(server, days=31), run_with_replies(server, days=29)
     assert fedsieve("federation", "purge", server.path, "--older-than", 30, "--yes").code == 0

@@ -12,7 +12,7 @@ from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.messages.cells import AskCells
 from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE, GuardedTable, held_back_in_total
-from fedsieve.privacy.secure_sum.cohort import _constant
+from fedsieve.privacy.taking_part import _constant
 from fedsieve.protocol import Labeled
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process

@@ -576,3 +576,35 @@ def ranking_loss(y: Sequence[float], scores: Sequence[float]) -> Fraction:
     """The share of pairs of a label of the row and another in which the label is not scored higher."""
     pairs = [(a, b) for a in range(len(y)) for b in range(len(y)) if y[a] and not y[b]]
     return Fraction(sum(1 for a, b in pairs if scores[a] <= scores[b]), len(pairs))
+
+
+# Reasons
+
+
+def label_correlations(C: Float, units: Units, X: Float, Y: Float, ridge: float) -> list[list[float]]:
+    """Per label and unit, the absolute correlation that the regression expects over all rows; NaN for constants."""
+    covered = iter((C @ ridge_coefficients(centered_columns(X), targets(Y), ridge)).T)
+    found = []
+    for label in Y.T:
+        if min(label) == max(label):
+            found.append([math.nan] * len(units))
+            continue
+        with_label, length = next(covered), math.sqrt(len(Y))
+        by_column = [
+            min(1.0, abs(with_label[p]) * length / math.sqrt(C[p, p])) if C[p, p] > 0 else 0.0 for p in range(len(C))
+        ]
+        found.append([max(by_column[p] for p in columns) for columns in units])
+    return found
+
+
+def place_by_chance(u: int, by_chance: float, b: Sequence[float], G: Float) -> int:
+    """In front of which of the others, taken in their real order, unit u would be taken if it had this relevance."""
+    others = [v for v in greedy_alignment(b, G) if v != u and G[v, v] > 0]
+    with_chance = [by_chance if v == u else b[v] for v in range(len(b))]
+    if G[u, u] == 0:
+        return len(others)
+    for place, other in enumerate(others):
+        best = alignment(with_chance, G, [*others[:place], other])
+        if alignment(with_chance, G, [*others[:place], u]) >= best * (1 - 1e-10):
+            return place
+    return len(others)

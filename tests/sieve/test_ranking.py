@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from fedsieve.errors import DataError
 from fedsieve.sieve import rank_units, screen, screening_weights
 from fedsieve.sieve.choice import chosen_size
-from fedsieve.sieve.ranking import redundancy, stability
+from fedsieve.sieve.ranking import bootstrap_orders, redundancy, stability
 from fedsieve.sieve.views import WEIGHTS, FeatureViews, fused, mean_relevance
 from reference import sieve_loops as loops
 
@@ -99,8 +99,28 @@ def test_stability_counts_in_how_many_bootstraps_a_unit_is_chosen(case, data):
         rows = np.random.default_rng([3, 2, number]).integers(0, len(case.X), len(case.X))
         assume(np.ptp(case.Y[rows], axis=0).any())
         times[case.loops_views(rows, n_trees=3).order[:k]] += 1
-    assert_array_equal(stability(case.looks, case.X, case.Y, k, n_bootstraps, 3), times / n_bootstraps)
-    assert np.isnan(stability(case.looks, case.X, case.Y, k, 0, 3)).all()
+    orders = bootstrap_orders(case.looks, case.X, case.Y, n_bootstraps, 3)
+    assert_array_equal(stability(orders, k), times / n_bootstraps)
+    assert np.isnan(stability(bootstrap_orders(case.looks, case.X, case.Y, 0, 3), k)).all()
+
+
+@given(cases())
+def test_how_units_go_with_labels_is_that_of_the_loops(case):
+    case.Y[:, -1] = 1.0  # nothing goes with a label that all rows have
+    assume(np.ptp(case.Y, axis=0).any())
+    slow = loops.label_correlations(case.covariance, case.units, case.X, case.Y, 0.3)
+    assert_allclose(case.looks.per_label(case.X, case.Y), slow, rtol=0, atol=1e-9)
+
+
+def test_a_label_goes_with_its_own_feature_and_weakly_with_others():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2000, 5))
+    covariance = np.cov(rows, rowvar=False, bias=True)
+    X, Y = rows[:300], np.column_stack([rows[:300, 3] > 0, rows[:300, 1] > 0.5]).astype(float)
+    found = FeatureViews(covariance, np.arange(5), **HOW).per_label(X, Y)
+    real = np.abs(np.corrcoef(X.T, Y.T)[5:, :5])
+    assert found.argmax(axis=1).tolist() == [3, 1]
+    assert_allclose(found, real, rtol=0, atol=0.2)  # the penalty makes it smaller
 
 
 @settings(max_examples=15)
@@ -140,7 +160,7 @@ def test_a_ranking_is_made_of_all_of_them(case, data):
     like, which = redundancy(case.looks.likeness, chosen)
     assert_array_equal(found.redundancy, like)
     assert_array_equal(found.redundant_with, which)
-    assert_array_equal(found.stability, stability(case.looks, case.X, case.Y, found.k, 2, 3))
+    assert_array_equal(found.stability, stability(bootstrap_orders(case.looks, case.X, case.Y, 2, 3), found.k))
 
 
 @given(cases(), st.data())

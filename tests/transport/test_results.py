@@ -12,7 +12,7 @@ from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import CodecError
 from fedsieve.protocol import Labeled
-from fedsieve.selection_file import selection_record
+from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.results import most_bytes, read_result
@@ -46,7 +46,7 @@ def refused(payload, agreement):
 
 
 def test_an_honest_result_is_kept_as_it_is(record, agreement):
-    assert json.loads(read_result(packed(record), agreement, RUN)) == json.loads(json.dumps(record))
+    assert read_result(packed(record), agreement, RUN) == json.loads(json.dumps(record))
 
 
 CHANGES = {
@@ -58,6 +58,8 @@ CHANGES = {
     "is not the beginning of its order": lambda r: r.update(selected=r["order"][1:]),
     "its column 'scores' is not of the agreed features": lambda r: r["scores"].pop("a"),
     "its column 'scores' holds something": lambda r: r["scores"].update(a=[1]),
+    "its features are not the agreed ones": lambda r: r["features"].reverse(),
+    "its columns are no list of names": lambda r: r.update({"=1+1": r["scores"], "columns": ["=1+1"]}),
     "it lacks 'transcript'": lambda r: r.pop("transcript"),
     "it lacks 'parameters', 'n_rows'": lambda r: (r.pop("parameters"), r.pop("n_rows")),
     "it is of another run": lambda r: r["federation"].update(run="another"),
@@ -71,6 +73,25 @@ def test_a_result_that_is_not_whole_is_refused_by_name(record, agreement, said):
     message = refused(packed(record), agreement)
     assert message.startswith("was sent a result that is no whole selection: ")
     assert said in message
+
+
+REASONS = {
+    "what it tells of single labels is not of the agreed ones": lambda r: r["per_label"].pop("y0"),
+    "what it tells of the label 'y1' is no number of each agreed": lambda r: r["per_label"]["y1"].update(a="much"),
+    "its reasons are not one sentence for each": lambda r: r["why"].pop("a"),
+    "its reasons are not one sentence": lambda r: r["why"].update(a=7),
+    "its reasons are not one sentence for each agreed": lambda r: r["why"].update(a='=HYPERLINK("http://evil")'),
+    "its reasons are not one sentence for each agreed feature": lambda r: r["why"].update(a="selected\x1b[2J"),
+}
+
+
+@pytest.mark.parametrize("said", REASONS)
+def test_a_reason_that_is_none_is_refused(record, agreement, said):
+    if agreement.method.name != "Sieve":
+        assert "why" not in record  # no reasons are made up for a method that gives none
+        return
+    REASONS[said](record)
+    assert said in refused(packed(record), agreement)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -112,4 +133,4 @@ def test_a_bomb_is_refused_before_it_grows(agreement):
 def test_control_characters_are_kept_as_escapes_only(record, agreement):
     record["dropped"] = {"x": "\x1b[2J\u202e gone"}
     text = zlib.compress(json.dumps(record, ensure_ascii=False).encode())
-    assert read_result(text, agreement, RUN).isascii()
+    assert selection_text(read_result(text, agreement, RUN)).isascii()

@@ -66,6 +66,8 @@ class Commands(CommandFiles):
         "check": "Compare the files of several sites, and say what looks wrong; exit code 0 where nothing does, "
         "1 else.",
         "apply": "Reduce a table to the selected features, best first.",
+        "rerank": "Select another number of features from the totals of an earlier run; no site is asked again.",
+        "compare": "Compare two selections: what both choose, what entered and left, how ranks moved.",
         "audit": "Attack a method's real answers, and say what a curious server could learn from them.",
         "benchmark": "Run experiments from TOML files; what is recorded already is not computed\n"
         "again, so an interrupted run is simply started once more.",

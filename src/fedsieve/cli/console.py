@@ -28,7 +28,7 @@ class PlainConsole(Console):
 
 out, err = PlainConsole(), PlainConsole(stderr=True)
 
-NUMBERS = {"scores": "score", "relevance": "relevance", "stability": "stability"}
+NUMBERS = {"scores": "score", "chance": "chance", "relevance": "relevance", "stability": "stability"}
 """Columns of a record -> their titles in the table of a ranking."""
 
 
@@ -86,6 +86,25 @@ def columns_table(parties: dict[str, Any], title: str) -> Table:
         counts = (len(party[what]) for what in ("constant", "unknown_codes"))
         table.add_row(name, str(party["rows"]), str(len(party["missing"])), f"{100 * most:.0f} %", *map(str, counts))
     return table
+
+
+def chance_line(record: dict[str, Any]) -> str:
+    """How many of the selected features score no better than chance, where that is known; else nothing."""
+    band = record.get("chance", {}) if "chance" in record["columns"] else {}
+    low = [name for name in record["selected"] if name in band and not _is_above(record["scores"][name], band[name])]
+    if not band:
+        return ""
+    n_selected = len(record["selected"])
+    if not low:
+        return f"All {n_selected} selected features score better than chance."
+    return (
+        f"{len(low)} of the {n_selected} selected features score no better than chance (permuted labels): "
+        f"{listed(low)}."
+    )
+
+
+def _is_above(score: float | None, band: float | None) -> bool:
+    return score is not None and (band is None or score > band)
 
 
 def cost_line(record: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsieve.arrays import Int
-from fedsieve.cli.console import add_other_ranks, agreement_line, out, ranking_table, say, size, warn
+from fedsieve.cli.console import add_other_ranks, agreement_line, chance_line, out, ranking_table, say, size, warn
 from fedsieve.cli.options import SIEVE, SSFMLFS, asked_and_other, how_many
 from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.datasets import Dataset, load_digits, partition
@@ -109,6 +109,8 @@ def demo(
         out.print(pixel_picture(of_pixel, SIDE))
     say(f"\n{agreement_line(record, records[other])}\n")
     out.print(ranking_table(record, 10))
+    if line := chance_line(record):
+        say(f"{line}\n")
     out.print(_quality_table(digits, labeled_rows, others, chosen, seed))
     out.print(_cost_table({name: run for name, run in runs.items() if name != SSFMLFS}, sites))
     say(_agreement([runs[f"{SSFMLFS}, {wire}"].outcome for wire in WIRES]))

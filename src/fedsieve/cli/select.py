@@ -9,6 +9,7 @@ import typer
 from fedsieve.cli.console import (
     add_other_ranks,
     agreement_line,
+    chance_line,
     cost_line,
     out,
     ranking_table,
@@ -39,9 +40,11 @@ from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.shift import shift_record, shift_words, site_shift
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
 from fedsieve.text import counted
 from fedsieve.transport import in_process
+from fedsieve.transport.totals_file import TOTALS, Totals, Words, write_totals
 
 MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
 
@@ -94,7 +97,8 @@ def select(
     Columns are matched by name. Text is read as categories, an id is left out,
     dates are refused unless --dates names them. Writes ranking.csv and selection.json (order,
     scores, relevance, reasons, parameters, versions, transcript) of the method
-    asked for, with the ranks by the other one beside them.
+    asked for, with the ranks by the other one beside them; and totals.bin, from
+    which 'fedsieve rerank' selects another number of features.
     """
     asked, other = asked_and_other(method)
     if epsilon is not None and asked != SIEVE:
@@ -138,19 +142,25 @@ def select(
 
     main = chosen(asked, how_many(k))
     prepare_kernels()
-    record = _run(main, data)
+    totals = KeptTotals()
+    record = _run(main, data, totals)
     alone = alone or epsilon is not None  # what has no noise would tell what noise hides
     beside = None if alone else _beside(other, lambda: chosen(other, _as_many(record, len(data.features))), data)
     if beside is not None:
         add_other_ranks(record, beside)
     write_selection(record, output)
+    if totals.why_none:
+        (output / TOTALS).unlink(missing_ok=True)  # those of a result that was replaced
+    else:
+        words = Words(data.coding.categories, data.coding.dates)
+        write_totals(Totals.of(main, data.labeled, totals, record, words), output / TOTALS)
     _show(record, beside, output)
 
 
-def _run(method: Method, data: FederationTables) -> dict[str, Any]:
+def _run(method: Method, data: FederationTables, totals: KeptTotals | None = None) -> dict[str, Any]:
     kept = KeptReplies()
     with Rounds() as rounds:
-        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, kept=kept)
+        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, kept=kept, totals=totals)
     record = selection_record(method, outcome, list(data.labels))
     return {**record, "shift": shift_record(site_shift(method, data.labeled, kept))}
 
@@ -181,6 +191,8 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
     for words in shift_words(record["shift"]):
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if line := chance_line(record):
+        say(line)
     if beside is not None:
         say(agreement_line(record, beside))
     if "privacy" in record:

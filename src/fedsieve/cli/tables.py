@@ -31,6 +31,7 @@ from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
 from fedsieve.tables import ArrayTable, check_values
 from fedsieve.text import counted
+from fedsieve.transport.totals_file import Totals
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,18 @@ def read_sites(
         coding=coding,
         nominal=coding.nominal(declared.nominal),
     )
+
+
+def labeled_again(file: Path, totals: Totals, labels: Sequence[str], reading: Reading) -> Labeled:
+    """The labeled rows of an earlier run, from its file, text by the words of then."""
+    method, server = totals.method, read_and_say(file, reading).table
+    missing, _ = names_that_differ([*method.features, *labels], server.column_names)
+    if missing:
+        raise DataError(f"{file}: lacks {listed(missing)}; it must be the file with the labeled rows of the run.")
+    coding = Coding(dict(totals.words.categories), dates=totals.words.dates)
+    X = _numbers(str(file), _kinds(server, method.features), server.num_rows, method.features, coding)
+    Y = zero_or_one(numeric_columns(server, labels, f"{file}, labels"), list(labels), str(file))
+    return Labeled(X, Y.astype(np.float64) if method.sites_hold_labels else read_labels(Y)[0])
 
 
 def leaks(data: FederationTables) -> list[tuple[str, str]]:

@@ -1,11 +1,11 @@
-"""What is kept longer than needed, and its deletion: sites' replies at the server, old results at a site.
+"""What is kept longer than needed, and its deletion: sites' replies and totals at the server, old results at a site.
 
 Records (`what-left.jsonl`, `consent.jsonl`), rules, keys and the server's results are never touched.
 """
 
 import shutil
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,9 +44,17 @@ def kept_in(folder: Path) -> list[Kept]:
         places = sorted(path for path in SiteFolder(folder).results.glob("*") if path.is_dir())
         return [Kept(path.name, path, "a result", partial(shutil.rmtree, path)) for path in places]
     if (folder / AGREEMENT).is_file() and ServerFolder(folder).server.is_dir():
-        places = sorted((ServerFolder(folder).server / "runs").glob("*"))
-        return [_replies(RunFolder(path)) for path in places if RunFolder(path).replies.is_dir()]
+        runs = [RunFolder(path) for path in sorted((ServerFolder(folder).server / "runs").glob("*"))]
+        return [one for run in runs for one in _of_run(run)]
     raise DataError(f"{folder}: is no federation's and no site's folder. Name the one of 'init' or of 'join'.")
+
+
+def _of_run(run: RunFolder) -> Iterator[Kept]:
+    if run.replies.is_dir():
+        yield _replies(run)
+    if run.totals.is_file():
+        what = "totals over all sites, for 'fedsieve rerank'"
+        yield Kept(run.id, run.totals, what, run.purge_totals, run.leader() is not None)
 
 
 def _replies(run: RunFolder) -> Kept:
@@ -66,15 +74,17 @@ def chosen(kept: list[Kept], runs: Collection[str], older_than: int | None, ever
         raise ParameterError("purge needs one of --runs ID,ID, --older-than DAYS and --all, to know what to delete.")
     if older_than is not None:
         check_count("", "--older-than", older_than, 0)
-    known = {one.run: one for one in kept}
+    known = {one.run: one.busy for one in kept}
     if unknown := [name for name in runs if name not in known]:
         raise DataError(f"nothing is kept of {listed(unknown)}. Kept: {listed(list(known), 20) or 'nothing'}.")
-    if busy := [name for name in runs if known[name].busy]:
+    if busy := [name for name in runs if known[name]]:
         raise ProtocolError(f"{listed(busy)} goes on: its replies are needed. Wait for its end, or end it.")
     old_enough = [one for one in kept if older_than is None or one.age_days >= older_than]
     return [one for one in old_enough if (not runs or one.run in runs) and not one.busy]
 
 
 def folder_size(folder: Path) -> int:
-    """The bytes of all files in a folder."""
+    """The bytes of all files in a folder, or of one file."""
+    if folder.is_file():
+        return folder.stat().st_size
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,10 @@ from fedsieve.deployment.folders import ServerFolder, make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
+from fedsieve.messages.columns import ROBUST
+from fedsieve.methods import Method
+from fedsieve.methods.ranges import bins_of
+from fedsieve.protocol import Labeled
 from fedsieve.reading import read_json, read_json_lines
 from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
 
@@ -134,12 +138,32 @@ class RunFolder:
 
     def purge_replies(self) -> None:
         """Delete the replies whatever was meant before; refused while a process leads the run."""
-        busy = ProtocolError(f"run {self.id} is led by a process now. Wait for its end, or end it.")
-        with only_one(self.path / "lead.lock", busy):
+        with only_one(self.path / "lead.lock", self._busy()):
             shutil.rmtree(self.replies)
+
+    @property
+    def totals(self) -> Path:
+        """Where the totals over all sites lie, for `fedsieve rerank`; kept until they are purged."""
+        return self.path / "totals.bin"
+
+    def purge_totals(self) -> None:
+        """Delete the totals; the result stays as it is. Refused while a process leads the run."""
+        with only_one(self.path / "lead.lock", self._busy()):
+            self.totals.unlink()
+
+    def _busy(self) -> ProtocolError:
+        return ProtocolError(f"run {self.id} is led by a process now. Wait for its end, or end it.")
 
     def _round(self, number: int) -> Path:
         return self.replies / f"{number:05d}"
+
+
+def labeled_for_runs(folder: ServerFolder, method: Method, agreement: str, labeled: Labeled | None = None) -> Labeled:
+    """The labeled rows, with the bins of the first run under an agreement: sites answer about no others."""
+    rows = folder.labeled() if labeled is None else labeled
+    if method.ranges != ROBUST:
+        return rows
+    return replace(rows, bins=folder.bins(agreement, lambda: bins_of(method, rows)))
 
 
 def new_run(folder: ServerFolder, sites: list[str], absent: list[str], *, check: bool = False) -> RunFolder:

@@ -115,7 +115,10 @@ class FedCMFSMethod(SupervisedMethod):
         n_labels = kept.sum(axis=1)
         order = ranked(n_labels, strongest, decimals=DECIMALS)
         scores = n_labels + strongest / 2  # an association is at most 1, so that one more label always counts for more
-        return CausalSelection(scores, order, strongest, found, recovered, kept, unseen=cohort.unseen)
+        per_label = kept.T.astype(np.float64)
+        return CausalSelection(
+            scores, order, strongest, found, recovered, kept, per_label=per_label, unseen=cohort.unseen
+        )
 
     def _gathered(self, labeled: Labeled, cohort: Cohort) -> Steps[Sites]:
         """The sites in the wire form; under "pooled" all of them together are one, scaled by the ranges of all."""

@@ -76,7 +76,8 @@ class FMLFSMethod(SupervisedMethod):
         front = pareto_fronts(*values)
         room = crowding(*values, front)
         scores = -rounded(front + 1.0 / (1.0 + room), DECIMALS)
-        return FrontSelection(scores, ranked(scores, decimals=DECIMALS), relevance, apart, front, room)
+        order = ranked(scores, decimals=DECIMALS)
+        return FrontSelection(scores, order, relevance, apart, front, room, per_label=information.T)
 
 
 def _sums(upper: Float, n_features: int) -> Float:

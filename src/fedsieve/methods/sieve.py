@@ -25,10 +25,10 @@ from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods.missing import NOTHING, agreed_fill
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import ranges_terms, scaling_agreed_on, scaling_and_missing
-from fedsieve.methods.sieve_selection import SieveSelection
+from fedsieve.methods.sieve_selection import SieveSelection, of_units
 from fedsieve.methods.sieve_units import check_groups, units_of
 from fedsieve.methods.weighted_rows import counted_rows, own_covariances, own_projections
-from fedsieve.ordering import n_kept, places, ranked
+from fedsieve.ordering import n_kept
 from fedsieve.privacy.noise import check_promise
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
@@ -36,7 +36,6 @@ from fedsieve.sieve import Screening, UnitRanking, rank_units, screen, screening
 from fedsieve.sieve.views import label_varies
 
 AUTO = "auto"
-DECIMALS = 12  # of a score
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +56,7 @@ class SieveMethod(Method):
         "missing": (ERROR, MEAN, INDICATOR),
         "center": (FEDERATION, SITES),
     }
+    decided_here: ClassVar[tuple[str, ...]] = (*Method.decided_here, "ridge", "n_trees", "n_bootstraps", "seed")
 
     n_features_to_select: float | str | None = None  # type: ignore[assignment] # also "auto"
     missing: str = MEAN
@@ -256,35 +256,9 @@ class SieveMethod(Method):
         compared: Int,
         screening: Screening | None,
         unseen: str,
-        privacy: Mapping[str, Any] | None = None,
     ) -> SieveSelection:
         """What was found of units, for their features; `compared` are the units that were not screened out."""
-        unit_of, n_units = self.unit_of, self.n_units
-
-        def per_feature(values: Float, of_others: Float | float = np.nan) -> Float:
-            whole = np.full(n_units, of_others)
-            whole[compared] = values
-            return whole[unit_of]
-
-        score: Float = np.zeros(n_units) if screening is None else screening.score - 1.0  # of others below 0
-        rest = np.setdiff1d(np.arange(n_units), compared)
-        in_order = np.concatenate([compared[ranking.order], rest[ranked(score[rest], decimals=DECIMALS)]])
-        place = places(in_order)[unit_of]
-        first_feature = np.unique(unit_of, return_index=True)[1]
-        twin = ranking.redundant_with
-        return SieveSelection(
-            per_feature(ranking.score, score),
-            ranked(-place, decimals=0),
-            (ranking.relevance if screening is None else screening.relevance)[unit_of],
-            {name: per_feature(view.rank + 1) for name, view in ranking.views.items()},
-            per_feature(ranking.redundancy),
-            per_feature(np.where(twin >= 0, first_feature[compared[twin]], -1).astype(float), -1).astype(np.int64),
-            per_feature(ranking.stability),
-            ranking.choice,
-            privacy,
-            n_selected=int((place < ranking.k).sum()),
-            unseen=unseen,
-        )
+        return of_units(self.unit_of, ranking, compared, screening, unseen)
 
     def _check_noise_has_no_use(self, parameter: str, choice: str, instead: str) -> None:
         if getattr(self, parameter) == choice:

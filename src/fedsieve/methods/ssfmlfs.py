@@ -63,6 +63,10 @@ class SSFMLFSMethod(Method):
     range_choices: ClassVar[tuple[str, ...]] = (*Method.range_choices, LOCAL)
     never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
     takes_unknown_labels: ClassVar[bool] = True
+    decided_here: ClassVar[tuple[str, ...]] = (
+        *Method.decided_here,
+        *("n_neighbors", "damping", "irrelevant", "decisions", "tol", "max_iter"),
+    )
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Method.choices,
         "missing": ("error", "unrelated"),

@@ -15,6 +15,7 @@ from fedsieve.messages import Known, Reply, Request
 
 if TYPE_CHECKING:
     from fedsieve.protocol.method import Labeled, Method
+    from fedsieve.protocol.totals import KeptTotals
 
 Result = TypeVar("Result")
 SERVER = "server"
@@ -87,6 +88,9 @@ class RunCohort(Cohort, Protocol):
     dropped: dict[str, str]
     """Clients without which the run went on, and why."""
 
+    def keep_totals(self, totals: "KeptTotals") -> None:
+        """Have every total kept from now on."""
+
     def begin(self, method: "Method", labeled: "Labeled") -> Steps[tuple["Method", "Labeled", tuple[str, ...]]]:
         """What of the method and of the server's rows takes part, and the columns that are left out of all tables."""
 
@@ -113,6 +117,7 @@ class PlainCohort:
         self.n_rows: dict[str, int] | None = {}
         self._max_sites, self._max_rows = max_sites_per_client, max_rows
         self._observers: list[Observer] = []
+        self._totals: KeptTotals | None = None
         self._earlier: dict[str, dict[type[Request], tuple[Request, Reply]]] = {name: {} for name in self.clients}
 
     def begin(self, method: "Method", labeled: "Labeled") -> Steps[tuple["Method", "Labeled", tuple[str, ...]]]:
@@ -124,13 +129,26 @@ class PlainCohort:
         """Show it every reply that passed the checks."""
         self._observers.append(observer)
 
+    def keep_totals(self, totals: "KeptTotals") -> None:
+        """Show it every sum; it keeps none where single replies are used."""
+        self._totals = totals
+        totals.begin(self)
+
     def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
         """Everybody is asked; the replies are added up. Without clients the server's own is all there is."""
-        replies = (yield from self.each(request)).values()
-        return reduce(add, replies if own is None else [own, *replies])
+        replies = (yield from self._gathered(request)).values()
+        total = reduce(add, replies if own is None else [own, *replies])
+        if self._totals is not None:
+            self._totals.keep(request, total)
+        return total
 
     def each(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:
         """Everybody is asked at once, or, where replies are taken on arrival, one client after the other."""
+        if self._totals is not None:
+            self._totals.give_up("the method needs every site's own replies, which are not kept")
+        return (yield from self._gathered(request, take))
+
+    def _gathered(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:
         self.round += 1
         if take is None:
             replies = yield self._question(self.clients, request)

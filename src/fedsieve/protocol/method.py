@@ -61,6 +61,8 @@ class Method(ABC):
     takes_nominal: ClassVar[bool] = True
     takes_unknown_labels: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
+    decided_here: ClassVar[tuple[str, ...]] = ("n_features_to_select",)
+    """Parameters of the server alone: what sites are asked follows from them in wide tables only, or not at all."""
 
     features: tuple[str, ...]
     n_features_to_select: float | None = None  # a number, a share, or the usual share

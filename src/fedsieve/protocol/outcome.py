@@ -1,7 +1,7 @@
 """What a run found and what was said in it: the selection, and one line per message with its size."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ class Selection:
     n_rows: dict[str, int] | None = field(default=None, kw_only=True)  # per client, where single replies are seen
     dropped: dict[str, str] = field(default_factory=dict, kw_only=True)  # client -> why
     left_out: tuple[str, ...] = field(default=(), kw_only=True)  # columns of which a total would tell of few rows
+    per_label: Float | None = field(default=None, kw_only=True)  # (n_labels, n_features), where the method tells it
     unseen: str = field(default="", kw_only=True)  # why what is reported per client is None, where it is
 
     def columns(self) -> dict[str, Float]:
@@ -34,6 +35,10 @@ class Selection:
 
     def facts(self) -> dict[str, Any]:
         """Plain values about the run, by name."""
+        return {}
+
+    def why(self, names: Sequence[str], labels: Sequence[str]) -> dict[str, str]:  # noqa: ARG002 (most give none)
+        """Per feature the reason why it is in or out, in words, where the method has one."""
         return {}
 
 

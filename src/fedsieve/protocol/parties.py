@@ -16,6 +16,7 @@ from fedsieve.protocol.cohort import SERVER, BadReplyError, PlainCohort, RunCoho
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.method import Labeled, Method, least_sites
 from fedsieve.protocol.outcome import Selection
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.tables import Table
 
 GatherCohort: TypeAlias = Callable[[tuple[str, ...], int], RunCohort]
@@ -28,12 +29,13 @@ def federated_selection(
     clients: Iterable[str],
     kept: KeptReplies | None = None,
     gather: GatherCohort | None = None,
+    totals: KeptTotals | None = None,
 ) -> Steps[Selection]:
     """Run the method with the named clients.
 
     Yields `Question`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a
     rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client. `kept` is shown the checked
-    replies. `gather` makes another cohort than one whose replies are all seen.
+    replies, `totals` their sums. `gather` makes another cohort than one whose replies are all seen.
     """
     names = tuple(clients)
     _check_names(method, names)
@@ -49,6 +51,8 @@ def federated_selection(
         if kept is not None:
             kept.begin()
             cohort.observe(kept)
+        if totals is not None:
+            cohort.keep_totals(totals)
         try:
             taking_part, rows, left_out = yield from cohort.begin(method, labeled)
             selection: Selection = yield from taking_part.run(rows, cohort)

@@ -11,8 +11,8 @@ from sklearn.utils.validation import validate_data
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.checks import plain
 from fedsieve.errors import DataError
-from fedsieve.selectors.base import RankingSelector, refuse_weights
 from fedsieve.selectors.labels import read_labels
+from fedsieve.selectors.ranking import RankingSelector, refuse_weights
 from fedsieve.tables import dense
 from fedsieve.text import counted
 

@@ -15,7 +15,7 @@ from fedsieve.learning.metrics import ranking_loss
 from fedsieve.measures.scaling import unit_scaled
 from fedsieve.ordering import best_of, ranked
 from fedsieve.rivals.rival import Rival
-from fedsieve.selectors.base import refuse_weights
+from fedsieve.selectors.ranking import refuse_weights
 
 AUTO = "auto"
 GRID = (1.0, 0.01, 100.0)

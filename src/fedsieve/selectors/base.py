@@ -2,86 +2,43 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fedsieve.arrays import Bool, Float, Int, Rows
-from fedsieve.checks import check_known, check_list, check_n_features, plain
+from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.checks import check_known, check_list, plain
 from fedsieve.datasets.coding import Coding, Declared
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
-from fedsieve.ordering import n_kept, places
 from fedsieve.privacy import preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
 from fedsieve.protocol.shift import shift_record, shift_words, site_shift
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selectors.frames import CodedFrame, coded_frames
-from fedsieve.selectors.inputs import clients_with_labels, column_names, common_labels, named_clients, read_clients
+from fedsieve.selectors.inputs import (
+    clients_with_labels,
+    column_names,
+    common_labels,
+    label_names,
+    named_clients,
+    read_clients,
+)
 from fedsieve.selectors.labels import read_labels, read_weights
 from fedsieve.selectors.progress import RoundLines
+from fedsieve.selectors.ranking import RankingSelector, refuse_weights
 from fedsieve.tables import ArrayTable, Table, check_values, dense
 from fedsieve.text import counted
 from fedsieve.transport import in_process
-
-
-class RankingSelector(SelectorMixin, BaseEstimator):
-    """A selector whose `fit` ends in `_keep_ranking`.
-
-    Attributes: `scores_` per feature, `order_` (indices, best first), `ranking_` (1 is best), `support_` (mask).
-    """
-
-    n_features_to_select: Any
-
-    def _n_kept(self) -> int:
-        """How many features the parameters ask for."""
-        n_features, wanted = int(self.n_features_in_), plain(self.n_features_to_select)
-        check_n_features(type(self).__name__, wanted, n_features)
-        return n_kept(wanted, n_features)
-
-    def _keep_ranking(self, scores: Float, order: Int, k: int) -> None:
-        self.scores_ = scores
-        self.order_ = order
-        self.ranking_ = places(order) + 1
-        self.support_ = self.ranking_ <= k
-
-    def transform(self, X: Any) -> Any:
-        """X reduced to the selected features. Columns of a frame must be those of the fit, in their order."""
-        try:
-            return super().transform(X)
-        except ValueError as error:
-            names, fitted = column_names(X), getattr(self, "feature_names_in_", None)
-            if fitted is None or names is None or names == tuple(fitted) or not set(fitted) <= set(names):
-                raise
-            raise DataError(
-                f"{error}\n{type(self).__name__}: X has all columns of the fit; pass them in their order, as "
-                "X[selector.feature_names_in_]."
-            ) from None
-
-    def _get_support_mask(self) -> Bool:
-        check_is_fitted(self)
-        mask: Bool = self.support_
-        return mask
-
-
-def refuse_weights(selector: RankingSelector, others: Mapping[str, Any]) -> None:
-    """Say of a method that counts every row once that it does; what else `fit` does not know, Python's way."""
-    owner = type(selector).__name__
-    for name, value in others.items():
-        if name != "sample_weight":
-            raise TypeError(f"{owner}.fit() got an unexpected keyword argument {name!r}")
-        if value is not None:
-            raise ParameterError(
-                f"{owner}: takes no sample_weight, it counts every row once. Leave it out; Sieve takes it."
-            )
-
+from fedsieve.transport.rerank import rerank
+from fedsieve.transport.totals_file import Totals
 
 POOL = "pool"
 
@@ -97,10 +54,22 @@ class Federation:
     coding: Coding = field(default_factory=Coding)  # of text, dates and ids in data frames
 
 
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What is kept of a `fit` for later questions: all but the clients' tables."""
+
+    method: Method
+    federation: Federation
+    kept: KeptReplies
+    totals: KeptTotals
+
+
 class FederatedSelector(RankingSelector):
     """A selector that runs a federated method; a subclass names the method and keeps its findings.
 
-    After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `transcript_` (empty without clients),
+    After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `per_label_` (n_labels, n_features) of the
+    labels `label_names_` (`None` where the method tells nothing of single labels), `transcript_` (empty without
+    clients),
     `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
     only name the rows, and those that secure sums leave out, since few rows of all clients differ in them),
     `categories_` (column of text -> its words, by code), `site_shift_` (how far each client's columns
@@ -140,7 +109,8 @@ class FederatedSelector(RankingSelector):
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
         method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
-        kept, lines = KeptReplies(), RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
+        kept, totals = KeptReplies(), KeptTotals()
+        lines = RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
         outcome = in_process.select(
             method,
             federation.labeled,
@@ -149,28 +119,61 @@ class FederatedSelector(RankingSelector):
             answered=lines.answered,
             policy=rules,
             kept=kept,
+            totals=totals,
         )
-        selection = outcome.selection
-        self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
-            influence(method, federation.labeled, selection, kept),
-            stretch(kept),
-        )
-        n_selected = method.k if selection.n_selected is None else selection.n_selected
-        ids = np.array([name in federation.coding.left_out for name in federation.features])
-        order = np.concatenate([selection.order[~ids[selection.order]], selection.order[ids[selection.order]]])
-        n_selected = min(n_selected, int((~ids).sum()))
-        lines.ranked(n_selected, len(order))
-        self._keep_ranking(selection.scores, order, n_selected)
-        self.relevance_ = selection.relevance
         self.transcript_ = outcome.transcript if clients is not None else ()
-        self.dropped_ = selection.dropped
-        self.left_out_ = (*federation.coding.left_out, *selection.left_out)
-        self.categories_ = federation.coding.categories
-        self._keep(selection)
+        self.dropped_ = outcome.selection.dropped
+        self._conclude(method, outcome.selection, _Run(method, replace(federation, tables={}), kept, totals))
+        lines.ranked(int(self.support_.sum()), len(self.order_))
+        self._keep_of_run(outcome.selection)
         self.site_shift_ = None if clients is None else site_shift(method, federation.labeled, kept)
         for words in shift_words(shift_record(self.site_shift_)):
             warnings.warn(words, SiteShiftWarning, stacklevel=3)
         return self
+
+    def rerank(self, n_features_to_select: Any, **parameters: Any) -> Self:
+        """Select another number of features without asking the clients: a new fitted selector; this one stays.
+
+        `parameters` are others that no client is asked for, as `random_state`; one that is part of what the clients
+        were asked is refused by name. Needs what `fit` kept in memory: not possible after pickling.
+        """
+        check_is_fitted(self)
+        owner, run = type(self).__name__, self._run
+        if run is None:
+            raise DataError(f"{owner}: a pickled selector keeps no totals to rerank from. Fit again.")
+        if run.totals.why_none:
+            raise DataError(
+                f"{owner}: there are no totals to rerank from: {run.totals.why_none}. Its order_ does not depend on "
+                "the number of features: take the best of it."
+            )
+        wanted = {"n_features_to_select": n_features_to_select, **parameters}
+        again: Self = copy(self)
+        again.set_params(**wanted)
+        known = again._parameters(run.federation)
+        names = ("seed" if name == "random_state" else name for name in wanted)
+        labeled = run.federation.labeled
+        changes = {name: known.get(name) for name in names}
+        method, selection = rerank(Totals.of(run.method, labeled, run.totals), labeled, changes)
+        again._conclude(method, selection, run)
+        return again
+
+    def _conclude(self, method: Method, selection: Any, run: "_Run") -> None:
+        """Keep what was found, and what later questions about it need."""
+        self._run: _Run | None = run
+        self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
+            influence(method, run.federation.labeled, selection, run.kept),
+            stretch(run.kept),
+        )
+        n_selected = method.k if selection.n_selected is None else selection.n_selected
+        coding, features = run.federation.coding, run.federation.features
+        ids = np.array([name in coding.left_out for name in features])
+        order = np.concatenate([selection.order[~ids[selection.order]], selection.order[ids[selection.order]]])
+        self._keep_ranking(selection.scores, order, min(n_selected, int((~ids).sum())))
+        self.relevance_ = selection.relevance
+        self.per_label_ = selection.per_label
+        self.left_out_ = (*coding.left_out, *selection.left_out)
+        self.categories_ = coding.categories
+        self._keep(selection)
 
     @property
     def influence_(self) -> dict[str, float] | None:
@@ -190,13 +193,16 @@ class FederatedSelector(RankingSelector):
         return moved
 
     def __getstate__(self) -> Any:
-        """Without rows and replies, which `influence_` needs."""
+        """Without rows, replies and totals, which `influence_` and `rerank` need."""
         state = super().__getstate__()
-        return {**state, "_influence": None} if "_influence" in state else state
+        return {**state, "_influence": None, "_run": None} if "_influence" in state else state
 
     @abstractmethod
     def _keep(self, selection: Any) -> None:
         """Keep what the method found besides a ranking."""
+
+    def _keep_of_run(self, selection: Any) -> None:
+        """Keep what the clients told besides, which no `rerank` changes."""
 
     def _pool(self, X: Rows, labeled: Bool) -> Rows | None:  # noqa: ARG002 (labeled rows are rows of the pool as well)
         """Which rows stand for the clients where there are none."""
@@ -259,6 +265,7 @@ class FederatedSelector(RankingSelector):
         rows = read_clients({name: rows for name, (rows, _) in pairs.items()}, features, named)
         sizes = {"the server": (X.shape[0], Y), **{f"client {n!r}": (rows[n].n_rows, pairs[n][1]) for n in pairs}}
         labels, (own, *others) = common_labels(owner, sizes, features)
+        self.label_names_ = labels
         tables: dict[str, Table] = {
             name: ArrayTable(features, table.whole(features), labels, labels_there)
             for (name, table), labels_there in zip(rows.items(), others, strict=True)
@@ -293,6 +300,7 @@ class FederatedSelector(RankingSelector):
             )
         else:
             tables = read_clients(clients, features, named)
+        self.label_names_ = label_names(Y, labels.shape[1])
         return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled], weights=weights), tables)
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:

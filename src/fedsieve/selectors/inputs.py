@@ -10,7 +10,7 @@ from scipy import sparse
 from fedsieve.arrays import Float, Rows
 from fedsieve.checks import names_that_differ
 from fedsieve.errors import DataError, FedSieveWarning, columns_differ, listed
-from fedsieve.selectors.labels import label_array, read_labels
+from fedsieve.selectors.labels import classes_of, label_array, read_labels
 from fedsieve.tables import ArrayTable, FrameTable, Table
 from fedsieve.text import counted
 
@@ -95,6 +95,18 @@ def _by_column(owner: str, table: Any) -> Rows:
         except (TypeError, ValueError):  # whose words would show the value
             raise DataError(f"{owner} holds something that is no number in column {name!r}. Encode it.") from None
     return np.stack(columns, axis=1)
+
+
+def label_names(Y: Any, n_labels: int) -> tuple[str, ...]:
+    """What the labels are called: the columns of a data frame, the classes of a 1-D y, else y0, y1, ...
+
+    >>> label_names([[1, 0], [0, 1]], 2), label_names(["cat", "dog", -1], 2)
+    (('y0', 'y1'), ('cat', 'dog'))
+    """
+    names, values = column_names(Y), label_array(Y, "labels")
+    if values.ndim == 1 or values.shape[1] == 1:
+        names = tuple(str(value) for value in classes_of(values.ravel(), "labels")[0].tolist())
+    return names if names is not None and len(names) == n_labels else tuple(f"y{i}" for i in range(n_labels))
 
 
 def clients_with_labels(owner: str, clients: Any) -> dict[str, tuple[Any, Any]]:

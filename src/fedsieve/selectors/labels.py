@@ -121,12 +121,17 @@ def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
             f"{owner}: y must hold classes; these are {len(np.unique(y))} different {kind}. Make classes of what was "
             "measured, such as y > threshold, or give 0/1 labels."
         )
+    classes, labeled = classes_of(y, owner)
+    return (y[:, None] == classes[None, :]).astype(np.float64), labeled
+
+
+def classes_of(y: Any, owner: str) -> tuple[NDArray[Any], Bool]:
+    """The classes of labeled rows, and which rows those are."""
     labeled = np.array([not (isinstance(value, Real) and value == UNLABELED) for value in y], dtype=bool)
     try:
-        classes = np.unique(y[labeled])
+        return np.unique(y[labeled]), labeled
     except TypeError:
         raise DataError(f"{owner}: y mixes numbers and text; name all classes alike. An unlabeled row is -1.") from None
-    return (y[:, None] == classes[None, :]).astype(np.float64), labeled
 
 
 def _is_missing(value: Any) -> bool:

@@ -1,19 +1,19 @@
 """Sieve as a scikit-learn estimator, and its reasons in words."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from fedsieve.arrays import Bool, Rows
+from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.checks import check_list
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
 from fedsieve.methods.sieve import SieveMethod
+from fedsieve.methods.sieve_reasons import Findings
 from fedsieve.methods.sieve_selection import SieveSelection
-from fedsieve.ordering import places, ranked
 from fedsieve.protocol import SERVER
 from fedsieve.selectors.base import FederatedSelector, Federation
 
@@ -86,6 +86,10 @@ class Sieve(FederatedSelector):
     redundancy_ : ndarray, absolute correlation with the chosen feature most like it, other than itself
     redundant_with_ : ndarray, the index of that feature, -1 where there is none
     stability_ : ndarray, in which share of bootstraps the feature is chosen
+    null_band_ : ndarray, the score that chance would hardly give a feature; computed when it is first read
+    rank_interval_ : ndarray of shape (n_features_in_, 2), between which ranks a feature is in nine of ten bootstraps
+    per_label_ : ndarray of shape (n_labels, n_features_in_), how strongly a feature goes with each label over all rows
+    label_names_ : tuple, the names of these labels
     ranks_ : dict, view -> rank of each feature by it, 1 is best
     order_ : ndarray, feature indices, best first
     ranking_ : ndarray, 1 for the best feature
@@ -114,7 +118,8 @@ class Sieve(FederatedSelector):
     >>> selector.get_support(indices=True)
     array([1, 4])
     >>> print(selector.explain()[0]["why"])
-    selected as 1st of 2: most relevant of all; chosen in 100 % of the bootstraps; nothing chosen is much like it.
+    selected as 1st of 2: most relevant of all, most for 'y0' and 'y1'; chosen in 100 % of the bootstraps (rank 1 to 1);
+    nothing chosen is much like it.
     """
 
     federated_method = SieveMethod
@@ -192,11 +197,42 @@ class Sieve(FederatedSelector):
     def explain(self) -> list[dict[str, Any]]:
         """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
 
-        Under `epsilon` each also says, as `noise`, what noise left of the clients' say.
+        Under `epsilon` each also says, as `noise`, what noise left of the clients' say. In a pickled selector whose
+        `null_band_` was never read, nothing is said of chance.
         """
         check_is_fitted(self)
         noise = {} if self.privacy_ is None else {"noise": self.privacy_["words"]}
-        return [{**row, **noise} for row in in_words(self, self._feature_names())]
+        names = self._feature_names()
+        found = Findings(
+            self.order_,
+            int(self.support_.sum()),
+            self.scores_,
+            self.relevance_,
+            self.redundancy_,
+            self.redundant_with_,
+            self.stability_,
+            self.rank_interval_[:, 0],
+            self.rank_interval_[:, 1],
+            np.full(len(names), np.nan) if self._chance is None else self._chance(),
+            self.per_label_,
+        )
+        return [{**row, **noise} for row in found.reasons(names, self.label_names_)]
+
+    @property
+    def null_band_(self) -> Float:
+        """Per feature the score that one in twenty permutations of the labels exceeds: below it, no better than chance.
+
+        Computed when it is first read, from the labeled rows. A selector that was pickled before has none.
+        """
+        check_is_fitted(self)
+        if self._chance is None:
+            raise AttributeError("Sieve: null_band_ was not read before the selector was pickled; fit again.")
+        return self._chance()
+
+    def __getstate__(self) -> Any:
+        """Without the labeled rows, which the null band follows from; what was computed of it stays."""
+        state = super().__getstate__()
+        return {**state, "_chance": _known(state["_chance"])} if "_chance" in state else state
 
     def _parameters(self, federation: Federation) -> dict[str, Any]:
         seed = self.random_state
@@ -219,9 +255,10 @@ class Sieve(FederatedSelector):
         self.ranks_ = selection.ranks
         self.choice_ = selection.choice
         self.privacy_ = None if selection.privacy is None else dict(selection.privacy)
-        self._keep_missing(selection)
+        self.rank_interval_ = np.column_stack([selection.rank_low, selection.rank_high])
+        self._chance: Callable[[], Float] | None = selection.chance
 
-    def _keep_missing(self, selection: SieveSelection) -> None:
+    def _keep_of_run(self, selection: SieveSelection) -> None:
         found, names, n = selection.missing, self._feature_names(), int(self.n_features_in_)
         share = np.zeros(n) if found.share is None else found.share
         self.missing_total_ = share if selection.privacy is None else None  # under noise nobody tells
@@ -230,49 +267,26 @@ class Sieve(FederatedSelector):
             by_site = found.by_site or {site: {} for site in (SERVER, *(selection.n_rows or ()))}
             self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
         if words := found.without_values(names):
-            warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=5)
+            warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)
 
     def _feature_names(self) -> list[str]:
         named = hasattr(self, "feature_names_in_")
         return [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
 
 
-ALIKE = 0.7  # an absolute correlation from which two features are called alike
+class Known:
+    """A value that was computed once, where a function that computes it may stand."""
+
+    def __init__(self, value: Float) -> None:
+        self._value = value
+
+    def __call__(self) -> Float:
+        """The value."""
+        return self._value
 
 
-def in_words(found: Any, names: list[str]) -> list[dict[str, Any]]:
-    """One row per feature, best first; `found` is a fitted Sieve."""
-    n_selected = int(found.support_.sum())
-    by_relevance = places(ranked(found.relevance_)) + 1
-    rows = []
-    for feature in found.order_:
-        twin = int(found.redundant_with_[feature])
-        row = {
-            "feature": names[feature],
-            "rank": int(found.ranking_[feature]),
-            "selected": bool(found.support_[feature]),
-            "score": float(found.scores_[feature]),
-            "relevance": float(found.relevance_[feature]),
-            "redundancy": float(found.redundancy_[feature]),
-            "redundant_with": names[twin] if twin >= 0 else None,
-            "stability": float(found.stability_[feature]),
-        }
-        rows.append({**row, "why": _sentence(row, int(by_relevance[feature]), n_selected)})
-    return rows
-
-
-def _sentence(row: dict[str, Any], by_relevance: int, n_selected: int) -> str:
-    state = f"selected as {_th(row['rank'])} of {n_selected}" if row["selected"] else "not selected"
-    relevant = "most relevant of all" if by_relevance == 1 else f"{_th(by_relevance)} in relevance"
-    if np.isnan(row["redundancy"]):
-        return f"{state}: {relevant}, too little to be compared with the others."
-    often = "" if np.isnan(row["stability"]) else f"; chosen in {row['stability']:.0%} of the bootstraps"
-    alike = "nothing chosen is much like it"
-    if row["redundant_with"] is not None and row["redundancy"] >= ALIKE:
-        alike = f"much like {row['redundant_with']!r}, which is chosen (|correlation| {row['redundancy']:.2f})"
-    return f"{state}: {relevant}{often.replace('%', ' %')}; {alike}."
-
-
-def _th(number: int) -> str:
-    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
+def _known(chance: Any) -> Known | None:
+    """What a cached function has computed already; `None` where it has not been asked."""
+    if chance is None or isinstance(chance, Known):
+        return chance
+    return Known(chance()) if chance.cache_info().currsize else None

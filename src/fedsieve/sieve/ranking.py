@@ -1,11 +1,14 @@
 """From covariances and labeled rows to ranked units: their score and order, how many to select, and the reasons."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.ordering import rounded
+from fedsieve.sieve.chance import chance_band
 from fedsieve.sieve.choice import Choice, chosen_size
 from fedsieve.sieve.views import FeatureViews, View, fused, mean_relevance
 
@@ -25,6 +28,9 @@ class UnitRanking:
     redundancy: Float  # with the chosen unit most like it
     redundant_with: Int  # which one that is; -1 where there is none
     stability: Float  # share of bootstraps in which it is chosen; NaN without any
+    orders: Int  # (n_bootstraps, n_units), best first in each bootstrap
+    per_label: Float  # (n_labels, n_units), how strongly it goes with each label
+    chance: Callable[[], Float]  # the score that chance would hardly give it; found when it is first asked for
 
 
 def rank_units(
@@ -56,8 +62,21 @@ def rank_units(
     assert n_selected is not None
     chosen = np.isin(np.arange(len(order)), order[:n_selected])
     alike, nearest = redundancy(looks.likeness, chosen)
-    often = stability(looks, X, Y, n_selected, n_bootstraps, seed, weights)
-    return UnitRanking(score, order, mean_relevance(views), views, n_selected, choice, alike, nearest, often)
+    orders = bootstrap_orders(looks, X, Y, n_bootstraps, seed, weights)
+    return UnitRanking(
+        score,
+        order,
+        mean_relevance(views),
+        views,
+        n_selected,
+        choice,
+        alike,
+        nearest,
+        stability(orders, n_selected),
+        orders,
+        looks.per_label(X, Y, weights),
+        cache(lambda: chance_band(looks, X, Y, seed, weights)),
+    )
 
 
 def redundancy(likeness: Float, chosen: Bool) -> tuple[Float, Int]:
@@ -76,21 +95,32 @@ def redundancy(likeness: Float, chosen: Bool) -> tuple[Float, Int]:
     return np.where(like, np.sqrt(cosine[units, nearest]), 0.0), np.where(like, nearest, -1)
 
 
-def stability(
-    views: FeatureViews, X: Float, Y: Float, k: int, n_bootstraps: int, seed: int, weights: Float | None = None
-) -> Float:
-    """The share of bootstraps of the labeled rows in which a unit is among the first k; NaN without bootstraps.
+def bootstrap_orders(
+    views: FeatureViews, X: Float, Y: Float, n_bootstraps: int, seed: int, weights: Float | None = None
+) -> Int:
+    """The units, best first, in each bootstrap of the labeled rows, (n_bootstraps, n_units).
 
     A bootstrap has as many rows as there are, each drawn in proportion to its weight.
     """
-    if not n_bootstraps:
-        return np.full(views.n_units, np.nan)
-    times: Float = np.zeros(views.n_units)
+    orders = np.empty((n_bootstraps, views.n_units), dtype=np.int64)
     for number in range(n_bootstraps):
         rng = np.random.default_rng([seed, 2, number])
         if weights is None:
             rows = rng.integers(0, len(X), len(X))
         else:
             rows = rng.choice(len(X), len(X), p=weights / weights.sum())
-        times[views.quick_order(X[rows], Y[rows])[:k]] += 1
-    return times / n_bootstraps
+        orders[number] = views.quick_order(X[rows], Y[rows])
+    return orders
+
+
+def stability(orders: Int, k: int) -> Float:
+    """The share of orders in which a unit is among the first k; NaN without any.
+
+    >>> stability(np.array([[0, 1, 2], [1, 0, 2]]), k=1)
+    array([0.5, 0.5, 0. ])
+    """
+    n_orders, n_units = orders.shape
+    if not n_orders:
+        return np.full(n_units, np.nan)
+    times: Float = np.bincount(orders[:, :k].ravel(), minlength=n_units) / n_orders
+    return times

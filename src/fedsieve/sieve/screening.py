@@ -11,6 +11,7 @@ from fedsieve.sieve.views import (
     DECIMALS,
     View,
     fused,
+    label_correlations,
     label_model,
     mean_relevance,
     per_deviation,
@@ -24,6 +25,7 @@ class Screening:
 
     score: Float
     relevance: Float
+    per_label: Float  # (n_labels, n_units), how strongly a unit goes with each label
     kept: Bool
 
 
@@ -59,7 +61,8 @@ def screen(
     views = {name: View.by_relevance(relevance) for name, relevance in relevances.items()}
     score = fused(views)
     varies = unit_shares(variance, unit) > 0
-    return Screening(score, mean_relevance(views), _kept(score, varies, unit, n_columns))
+    per_label = label_correlations(products, per_deviation(variance), unit, Y, weights)
+    return Screening(score, mean_relevance(views), per_label, _kept(score, varies, unit, n_columns))
 
 
 def _kept(score: Float, varies: Bool, unit: Int, n_columns: int) -> Bool:

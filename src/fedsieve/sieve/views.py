@@ -67,28 +67,42 @@ class FeatureViews:
 
     def of(self, X: Float, Y: Float, weights: Float | None = None) -> dict[str, View]:
         """All views of labeled rows in encoded columns."""
-        return self._views(X, Y, self._n_trees, weights)
+        return self._views(self.relevances(X, Y, weights))
 
     def quick_order(self, X: Float, Y: Float, weights: Float | None = None) -> Int:
         """The units, best first, as some labeled rows show them; with fewer trees, since it is done many times."""
-        return self.best_first(fused(self._views(X, Y, -(-self._n_trees // QUICK_SHARE), weights)))
+        return self.best_first(fused(self._views(self.relevances(X, Y, weights, quick=True))))
 
     def best_first(self, score: Float) -> Int:
         """Units by descending score, those without variance last."""
         return ranked(score, decimals=DECIMALS, last=np.diagonal(self.likeness) <= 0)
 
-    def _views(self, X: Float, Y: Float, n_trees: int, weights: Float | None) -> dict[str, View]:
-        predicted = self._covariance @ label_model(X, Y, self._ridge, weights)
-        if self._shift is not None:
-            predicted = predicted + self._shift[:, label_varies(Y)]
-        together = unit_shares((predicted**2).sum(axis=1), self._unit)
+    def relevances(self, X: Float, Y: Float, weights: Float | None = None, *, quick: bool = False) -> dict[str, Float]:
+        """Per view the relevance of each unit, not yet as shares: comparable between labels of the same rows."""
         coefficients = label_model(X, Y, self._ridge, weights, self._per_deviation)
-        alone = unit_shares((coefficients**2).sum(axis=1), self._unit)
-        trees = unit_shares(kernels.tree_importances(X, Y, n_trees, self._seed, weights), self._unit)
+        n_trees = -(-self._n_trees // QUICK_SHARE) if quick else self._n_trees
+        per_column = {
+            "together": (self._predicted(X, Y, weights) ** 2).sum(axis=1),
+            "alone": (coefficients**2).sum(axis=1),
+            "trees": kernels.tree_importances(X, Y, n_trees, self._seed, weights),
+        }
+        return {name: _by_unit(values, self._unit) for name, values in per_column.items()}
+
+    def per_label(self, X: Float, Y: Float, weights: Float | None = None) -> Float:
+        """How each unit goes with each label over all rows, (n_labels, n_units); see `label_correlations`."""
+        return label_correlations(self._predicted(X, Y, weights), self._per_deviation, self._unit, Y, weights)
+
+    def _predicted(self, X: Float, Y: Float, weights: Float | None) -> Float:
+        """The covariances of all rows' columns with the labels that the labeled rows predict for them."""
+        predicted: Float = self._covariance @ label_model(X, Y, self._ridge, weights)
+        return predicted if self._shift is None else predicted + self._shift[:, label_varies(Y)]
+
+    def _views(self, relevances: dict[str, Float]) -> dict[str, View]:
+        shares = {name: as_shares(values) for name, values in relevances.items()}
         return {
-            "together": View.by_order(together, greedy_alignment(together, self.likeness)),
-            "alone": View.by_relevance(alone),
-            "trees": View.by_relevance(trees),
+            "together": View.by_order(shares["together"], greedy_alignment(shares["together"], self.likeness)),
+            "alone": View.by_relevance(shares["alone"]),
+            "trees": View.by_relevance(shares["trees"]),
         }
 
 
@@ -175,8 +189,31 @@ def per_deviation(variance: Float) -> Float:
 
 def unit_shares(per_column: Float, unit: Int) -> Float:
     """Sums over the columns of each unit, as shares of all."""
-    sums = _by_unit(per_column, unit)
+    return as_shares(_by_unit(per_column, unit))
+
+
+def as_shares(sums: Float) -> Float:
+    """Parts of a whole of 1."""
     return sums / max(float(sums.sum()), np.finfo(np.float64).tiny)
+
+
+def label_correlations(
+    predicted: Float, per_deviation: Float, unit: Int, Y: Float, weights: Float | None = None
+) -> Float:
+    """How strongly units go with labels over all rows, (n_labels, n_units) in [0, 1]; NaN for constant labels.
+
+    `predicted` are the covariances of all rows' columns with the predicted labels. Those have the scale of
+    `label_model`, of deviation 1 / √n on the n labeled rows, n being the sum of their weights, so that
+    |predicted| √n / deviation is the absolute correlation of column and label that the regression expects over all
+    rows. A unit has that of its strongest column.
+    """
+    n = len(Y) if weights is None else float(weights.sum())
+    strength = np.minimum(np.abs(predicted) * np.sqrt(n) * per_deviation[:, None], 1.0)
+    strongest = np.zeros((int(unit.max()) + 1, strength.shape[1]))
+    np.maximum.at(strongest, unit, strength)
+    found = np.full((Y.shape[1], len(strongest)), np.nan)
+    found[label_varies(Y)] = strongest.T
+    return found
 
 
 def _by_unit(per_column: Float, unit: Int) -> Float:

@@ -8,6 +8,7 @@ from fedsieve.protocol import SERVER, Labeled, Method, Question, SentMessage, fe
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.protocol.parties import GatherCohort
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.transport.codec import encoded_size
 
 
@@ -29,9 +30,10 @@ def drive(
     exchange: Exchange,
     kept: KeptReplies | None = None,
     gather: GatherCohort | None = None,
+    totals: KeptTotals | None = None,
 ) -> Outcome:
     """Run the selection with the named clients; how messages travel is `exchange`'s business."""
-    steps = federated_selection(method, labeled, clients, kept, gather)
+    steps = federated_selection(method, labeled, clients, kept, gather, totals)
     transcript: list[SentMessage] = []
     question = next(steps)
     while True:

@@ -10,6 +10,7 @@ from fedsieve.privacy.noise import Words, system_words
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
@@ -30,6 +31,7 @@ def select(
     policy: Policy = LIBRARY,
     kept: KeptReplies | None = None,
     words: Words = system_words,
+    totals: KeptTotals | None = None,
 ) -> Outcome:
     """Run the selection with all sites in this process.
 
@@ -63,4 +65,4 @@ def select(
             answered(question)
         return answers
 
-    return drive(method, labeled, tuple(endpoints), exchange, kept, gather)
+    return drive(method, labeled, tuple(endpoints), exchange, kept, gather, totals)

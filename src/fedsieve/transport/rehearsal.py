@@ -12,6 +12,7 @@ import numpy as np
 from fedsieve.errors import FedSieveError
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.privacy import Policy
+from fedsieve.privacy.taking_part import first_request
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.tables import Table
 from fedsieve.transport.codec import decode, encode
@@ -54,8 +55,6 @@ def rehearse(method: Method, labeled: Labeled, table: Table, policy: Policy) -> 
     """Run the method with the table in the place of every site; each different request is answered once."""
     said: list[Said] = []
     if method.secure:  # what would be masked is shown as it is; rules that count the rows of all sites cannot be tried
-        from fedsieve.privacy.secure_sum.cohort import first_request  # needs an extra
-
         first = first_request(method)
         counts = first.answer(table)
         said.append(Said(first, counts, len(encode(counts))))

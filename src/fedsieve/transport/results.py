@@ -13,13 +13,14 @@ from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import CodecError, DataError, listed
 from fedsieve.protocol import SentMessage
 from fedsieve.reading import parse_json
-from fedsieve.selection_file import FORMAT, selection_text
+from fedsieve.selection_file import FORMAT
 from fedsieve.text import visible
 
 BASE_BYTES = 4_000_000  # for parameters, versions, and what a method tells of the whole
 SITE_BYTES = 300_000  # for a site: its reason, its share of the transcript of a thousand rounds
 NUMBER_BYTES = 64  # of one number beside a feature's name, indented
 PER_FEATURE = 32  # numbers that a method may tell of each feature
+WORDS_BYTES, LABELS_NAMED = 500, 2  # of a sentence about a feature besides names in it
 
 SECTIONS = {
     "parameters": dict,
@@ -32,20 +33,24 @@ SECTIONS = {
 MESSAGE = SentMessage.__annotations__
 
 
-def read_result(payload: bytes, agreement: Agreement, run: str) -> str:
-    """The text of a result, to be written as it is; `CodecError` says what is wrong with one that is not kept."""
+def read_result(payload: bytes, agreement: Agreement, run: str) -> dict[str, Any]:
+    """The record of a result, to be written as it is; `CodecError` says what is wrong with one that is not kept."""
     record = _parsed(_unpacked(payload, most_bytes(agreement)))
     fault = next(_faults(record, agreement, run), None)
     if fault is not None:
         raise CodecError(f"was sent a result that is no whole selection: {visible(fault)[:300]}.")
-    return selection_text(record)
+    whole: dict[str, Any] = record
+    return whole
 
 
 def most_bytes(agreement: Agreement) -> int:
     """How long the text of an honest result can be."""
-    names = sum(len(json.dumps(name)) for name in agreement.method.features)
-    numbers = PER_FEATURE * (names + NUMBER_BYTES * len(agreement.method.features))
-    return BASE_BYTES + SITE_BYTES * len(agreement.sites) + numbers
+    features, labels = agreement.method.features, agreement.labels
+    names = [len(json.dumps(name)) for name in features]
+    of_labels = [len(json.dumps(name)) for name in labels]
+    numbers = (PER_FEATURE + len(labels)) * (sum(names) + NUMBER_BYTES * len(features)) + sum(of_labels)
+    words = len(features) * (WORDS_BYTES + max(names) + LABELS_NAMED * max(of_labels))
+    return BASE_BYTES + SITE_BYTES * len(agreement.sites) + numbers + words
 
 
 def _unpacked(payload: bytes, most: int) -> bytes:
@@ -84,11 +89,15 @@ def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
         return
     if not _are_names(selected) or not selected or selected != order[: len(selected)]:
         yield "what it selected is not the beginning of its order"
-    if not _are_names(record.get("columns")):
+    if record.get("features") != list(features):
+        yield "its features are not the agreed ones, in their order"
+    columns = record.get("columns")
+    if not _are_names(columns) or not all(name.isidentifier() for name in columns):  # titles of a table here
         yield "its columns are no list of names"
         return
-    for column in record["columns"]:
+    for column in columns:
         yield from _column_faults(column, record.get(column), set(features))
+    yield from _reason_faults(record, agreement)
     rows = {"n_rows": NoneType if agreement.method.secure else dict}  # of single sites, where they are seen
     missing = [name for name, kind in (SECTIONS | rows).items() if not isinstance(record.get(name, ""), kind)]
     if missing:
@@ -105,6 +114,29 @@ def _column_faults(column: str, values: Any, features: set[str]) -> Iterator[str
         yield f"its column {column!r} is not of the agreed features"
     elif not all(value is None or _is_number(value) or _is_name(value, features) for value in values.values()):
         yield f"its column {column!r} holds something that is neither number nor feature"
+
+
+def _reason_faults(record: dict[str, Any], agreement: Agreement) -> Iterator[str]:
+    """Reasons reach people's tables, so that words must be words: no formula, and nothing that steers a terminal."""
+    features, per_label, why = set(agreement.method.features), record.get("per_label"), record.get("why")
+    if per_label is not None and (not isinstance(per_label, dict) or list(per_label) != list(agreement.labels)):
+        yield "what it tells of single labels is not of the agreed ones"
+        return
+    for label, values in (per_label or {}).items():
+        if not isinstance(values, dict) or set(values) != features or not all(map(_is_told, values.values())):
+            yield f"what it tells of the label {label!r} is no number of each agreed feature"
+    if why is None:
+        return
+    if not isinstance(why, dict) or set(why) != features or not all(map(_is_sentence, why.values())):
+        yield "its reasons are not one sentence for each agreed feature"
+
+
+def _is_told(value: Any) -> bool:
+    return value is None or _is_number(value)
+
+
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, str) and value[:1].isalpha() and visible(value) == value
 
 
 def _is_number(value: Any) -> bool:

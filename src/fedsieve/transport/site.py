@@ -22,7 +22,7 @@ from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.messages.secure_sum import Masked, Step
 from fedsieve.privacy import SITE, GuardedTable, HeldBack, Policy, SiteRules, with_views
 from fedsieve.protocol import SERVER, Client
-from fedsieve.selection_file import write_selection_json
+from fedsieve.selection_file import write_selection
 from fedsieve.tables import Table
 from fedsieve.transport.endpoint import Endpoint, Letter, Respond
 from fedsieve.transport.envelope import ANYONE, HELLO, RESULT, digest, seal, unseal
@@ -158,11 +158,11 @@ class JoinedSite:
         return self._folder.rows()
 
     def _keep_result(self, letter: Letter) -> bytes:
-        text = read_result(letter.payload, self._folder.agreement(), letter.run)
+        record = read_result(letter.payload, self._folder.agreement(), letter.run)
         if self._pass_on is not None:
             self._pass_on(letter.run, letter.round, letter.payload)
         place = make_private(self._folder.results / letter.run)
-        write_selection_json(text, place)
+        write_selection(record, place)
         if self._folder.agreement().method.secure:
             self._state.end_sums(letter.run, "was given the result of this run")
         site_log(self._folder, letter.run).info("the result is in %s", place)

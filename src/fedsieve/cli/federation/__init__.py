@@ -35,7 +35,8 @@ class FederationCommands(CommandFiles):
         "whole.",
         "approve-cohort": "Allow secure sums with these sites, though totals of earlier runs would then tell of single "
         "ones by subtraction.",
-        "purge": "Delete what is no longer needed: sites' replies of ended runs at the server, old results at a site.",
+        "purge": "Delete what is no longer needed: replies and totals of ended runs at the server, old results at a "
+        "site.",
         "simulate": "Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).",
     }
 

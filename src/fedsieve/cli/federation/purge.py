@@ -1,4 +1,4 @@
-"""`fedsieve federation purge`: delete sites' replies at the server, or old results at a site."""
+"""`fedsieve federation purge`: delete sites' replies and totals at the server, or old results at a site."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,17 +20,17 @@ def purge(
     everything: Annotated[bool, typer.Option("--all", help="Of all runs but one that goes on.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without being asked.")] = False,
 ) -> None:
-    """Delete what is no longer needed: sites' replies of ended runs at the server, old results at a site.
+    """Delete what is no longer needed: replies and totals of ended runs at the server, old results at a site.
 
+    A run without its totals keeps its result, but 'fedsieve rerank' needs them.
     Records of what left and of consent, rules, keys and the server's results stay.
 
     [bold]Example[/bold]: fedsieve federation purge fed/ --older-than 30
     """
     kept = kept_in(folder)
     chosen_ones = chosen(kept, split_names(runs), older_than, everything)
-    for one in kept:
-        if one.busy:
-            say(f"Run {one.run} goes on; its replies stay.")
+    for run in dict.fromkeys(one.run for one in kept if one.busy):
+        say(f"Run {run} goes on; its replies stay.")
     if not chosen_ones:
         say(f"Nothing to delete in {folder}.")
         return
@@ -46,7 +46,7 @@ def purge(
         n_bytes = one.n_bytes
         one.delete()
         freed += n_bytes
-    say(f"Deleted what was kept of {len(chosen_ones)} runs; {size(freed)} are free.")
+    say(f"Deleted what was kept of {len({one.run for one in chosen_ones})} runs; {size(freed)} are free.")
 
 
 def _make_sure(yes: bool) -> None:
@@ -59,10 +59,17 @@ def _make_sure(yes: bool) -> None:
 
 
 def kept_line(run: RunFolder) -> str:
-    """What the server's folder holds of the sites' replies."""
-    if not run.replies.is_dir():
-        return "The sites' replies are deleted." if run.has_ended else "No replies are kept."
+    """What the server's folder holds of the sites' replies, and of their totals."""
     folder = run.path.parent.parent.parent
+    if not run.replies.is_dir():
+        if not run.has_ended:
+            return "No replies are kept."
+        if not run.totals.is_file():
+            return "The sites' replies are deleted."
+        return (
+            f"The sites' replies are deleted; their totals ({size(folder_size(run.totals))}) stay for 'fedsieve "
+            f"rerank'. Delete them: fedsieve federation purge {folder} --runs {run.id}"
+        )
     return (
         f"The sites' replies ({size(folder_size(run.replies))}) are kept in {run.replies}. "
         f"Delete them: fedsieve federation purge {folder} --runs {run.id}"

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fedsieve.cli.console import (
+    chance_line,
     cost_line,
     err,
     out,
@@ -232,6 +233,8 @@ def _show(this: RunFolder, output: Path) -> None:
     for words in shift_words(record["shift"]):
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))
+    if line := chance_line(record):
+        say(line)
     if "privacy" in record:
         say(record["privacy"]["words"])
     say_what_is_missing(record)

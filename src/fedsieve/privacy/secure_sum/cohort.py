@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fedsieve.arrays import Bytes, Float
+from fedsieve.arrays import Bytes
 from fedsieve.errors import ProtocolError, listed, why_each
 from fedsieve.messages import Known, Reply, Request
-from fedsieve.messages.cells import AskCells, Cells
+from fedsieve.messages.cells import Cells
 from fedsieve.messages.secure_sum import (
     KEY,
     AskKeys,
@@ -29,9 +29,10 @@ from fedsieve.privacy.secure_sum.rebuilding import at_odds
 from fedsieve.privacy.secure_sum.server import Gathered, unmasked
 from fedsieve.privacy.secure_sum.signatures import PublicKey, is_signed
 from fedsieve.privacy.secure_sum.statements import Run, Sum
+from fedsieve.privacy.taking_part import first_request, taking_part
 from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.tables import usual_value
+from fedsieve.protocol.totals import KeptTotals
 
 AnyReply = TypeVar("AnyReply")
 
@@ -80,10 +81,16 @@ class SecureCohort:
         self._cells: Cells | None = None
         self._number = 0
         self._disputes: set[tuple[str, str]] = set()  # holder and owner of shares that did not fit
+        self._totals: KeptTotals | None = None
         self._summed: dict[str, tuple[str, ...]] = {}  # what totals tell of -> whose they are
 
     def observe(self, observer: Observer) -> None:
         """Nothing is there to see."""
+
+    def keep_totals(self, totals: KeptTotals) -> None:
+        """Show it every sum, that of cells too."""
+        self._totals = totals
+        totals.begin(self)
 
     def each(self, request: Request, take: Callable[[Any], Any] | None = None) -> Steps[dict[str, Any]]:  # noqa: ARG002
         """Refused: nobody sees single replies."""
@@ -99,23 +106,18 @@ class SecureCohort:
         if method.private:
             return method, labeled, ()
         first = first_request(method)
-        labels = first.labels
         self._cells = yield from self._sum(first)
-        few, n = self._cells.too_few(method.min_cell), len(method.features)
-        left_out = tuple(name for name, out in zip(method.columns_read, few, strict=True) if out)
-        rows = replace(
-            labeled, X=_constant(labeled.X, few[:n]), Y=_constant(labeled.Y, few[n:]) if labels else labeled.Y
-        )
-        if method.rows_per_column:
-            n_gaps = int(((self._cells.missing > 0) & ~few)[:n].sum()) if method.columns.fills else 0
-            most = self._cells.n_rows // method.rows_per_column - n_gaps  # which values are missing is a column, too
-            method = method.comparing(most, labeled.Y.shape[1])
-        return method, rows, left_out
+        if self._totals is not None:
+            self._totals.keep(first, self._cells)
+        return taking_part(method, labeled, self._cells)
 
     def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
         """One secure sum; the server's own reply is added to it in the clear."""
         total = yield from self._sum(request)
-        return total if own is None else total + own
+        total = total if own is None else total + own
+        if self._totals is not None:
+            self._totals.keep(request, total)
+        return total
 
     def _keys_and_shares(self) -> Steps[SetUp]:
         ask = AskKeys(self.clients, n_sums(self._method))
@@ -264,16 +266,3 @@ class SecureCohort:
                 f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
                 f"{self._needed}. Lost: {why_each(self.dropped)}"
             )
-
-
-def first_request(method: Method) -> AskCells:
-    """What the first sum of every run is of."""
-    return AskCells(method.columns, method.columns_read[len(method.features) :], method.declared_scaling)
-
-
-def _constant(values: Float, columns: np.ndarray) -> Float:
-    """With these columns as if all rows had their most frequent value, also those that miss one, as at the sites."""
-    values = values.copy()
-    for place in np.flatnonzero(columns):
-        values[:, place] = usual_value(values[:, place])[0]
-    return values

@@ -5,7 +5,6 @@ import os
 import traceback
 import zlib
 from collections import Counter
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,13 @@ from flwr.serverapp import Grid, ServerApp
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
-from fedsieve.deployment.runs import CHECK, SHIFT, RunFolder, find_run, new_run
+from fedsieve.deployment.runs import CHECK, SHIFT, RunFolder, find_run, labeled_for_runs, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
-from fedsieve.messages.columns import ROBUST
-from fedsieve.methods.ranges import bins_of
-from fedsieve.protocol import Labeled
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.protocol.parties import GatherCohort
 from fedsieve.protocol.shift import shift_record, site_shift
+from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
@@ -33,6 +30,7 @@ from fedsieve.transport.first_look import first_look
 from fedsieve.transport.flower.contents import RESULT
 from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
 from fedsieve.transport.secure_answers import secure_cohorts
+from fedsieve.transport.totals_file import Totals, Words, write_totals
 
 FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
 DELIVERY_SECONDS = 60
@@ -95,15 +93,19 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
         return
     record = run.result()
     if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
-        exchange, kept, labeled = Checkpointed(link.ask, run), KeptReplies(), _labeled(folder, agreement)
+        exchange, kept, totals = Checkpointed(link.ask, run), KeptReplies(), KeptTotals()
         method, sites = agreement.method, tuple(settings["sites"])
-        outcome = drive(method, labeled, sites, exchange, kept, _gather(folder, run))
+        labeled = labeled_for_runs(folder, method, agreement.fingerprint)
+        outcome = drive(method, labeled, sites, exchange, kept, _gather(folder, run), totals)
         record = _record(agreement, outcome, run, settings, exchange.n_repeated)
         record["influence"] = influence(agreement.method, labeled, outcome.selection, kept)
         record["stretch"] = stretch(kept)
         shift = shift_record(site_shift(method, labeled, kept))
         if shift is not None:
             run.keep_aside(SHIFT, {"sites": shift})
+        if not totals.why_none:
+            read = Words(agreement.categories, agreement.dates)
+            write_totals(Totals.of(method, labeled, totals, record, read), run.totals)
         run.finish(record)
     _deliver(link, record, tell)
     run.end_replies()  # not before: until here, all replies can be read again
@@ -114,7 +116,8 @@ def _check(link: ServerLink, folder: ServerFolder, run: RunFolder, tell: Any) ->
     """The first rounds only; what they show is the operator's, and no site is sent a result."""
     agreement, sites = folder.agreement(), tuple(run.settings()["sites"])
     if not run.has_ended:
-        exchange, labeled = Checkpointed(link.ask, run), _labeled(folder, agreement)
+        exchange = Checkpointed(link.ask, run)
+        labeled = labeled_for_runs(folder, agreement.method, agreement.fingerprint)
         run.keep_aside(CHECK, first_look(agreement.method, labeled, sites, exchange, _gather(folder, run)))
     run.end_replies()
     tell("finished", dropped={})
@@ -127,14 +130,6 @@ def _gather(folder: ServerFolder, run: RunFolder) -> GatherCohort | None:
         return None
     members = folder.public_keys(tuple(run.settings()["sites"]))
     return secure_cohorts(agreement.method, run.id, agreement.fingerprint, members)
-
-
-def _labeled(folder: ServerFolder, agreement: Agreement) -> Labeled:
-    """The labeled rows, with the bins of the first run under this agreement: sites answer about no others."""
-    labeled = folder.labeled()
-    if agreement.method.ranges != ROBUST:
-        return labeled
-    return replace(labeled, bins=folder.bins(agreement.fingerprint, lambda: bins_of(agreement.method, labeled)))
 
 
 def _record(

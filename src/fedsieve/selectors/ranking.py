@@ -1,0 +1,65 @@
+"""What all selectors have in common: a ranking at the end of `fit`, and columns that are picked by it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.checks import check_n_features, plain
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.ordering import n_kept, places
+from fedsieve.selectors.inputs import column_names
+
+
+class RankingSelector(SelectorMixin, BaseEstimator):
+    """A selector whose `fit` ends in `_keep_ranking`.
+
+    Attributes: `scores_` per feature, `order_` (indices, best first), `ranking_` (1 is best), `support_` (mask).
+    """
+
+    n_features_to_select: Any
+
+    def _n_kept(self) -> int:
+        """How many features the parameters ask for."""
+        n_features, wanted = int(self.n_features_in_), plain(self.n_features_to_select)
+        check_n_features(type(self).__name__, wanted, n_features)
+        return n_kept(wanted, n_features)
+
+    def _keep_ranking(self, scores: Float, order: Int, k: int) -> None:
+        self.scores_ = scores
+        self.order_ = order
+        self.ranking_ = places(order) + 1
+        self.support_ = self.ranking_ <= k
+
+    def transform(self, X: Any) -> Any:
+        """X reduced to the selected features. Columns of a frame must be those of the fit, in their order."""
+        try:
+            return super().transform(X)
+        except ValueError as error:
+            names, fitted = column_names(X), getattr(self, "feature_names_in_", None)
+            if fitted is None or names is None or names == tuple(fitted) or not set(fitted) <= set(names):
+                raise
+            raise DataError(
+                f"{error}\n{type(self).__name__}: X has all columns of the fit; pass them in their order, as "
+                "X[selector.feature_names_in_]."
+            ) from None
+
+    def _get_support_mask(self) -> Bool:
+        check_is_fitted(self)
+        mask: Bool = self.support_
+        return mask
+
+
+def refuse_weights(selector: RankingSelector, others: Mapping[str, Any]) -> None:
+    """Say of a method that counts every row once that it does; what else `fit` does not know, Python's way."""
+    owner = type(selector).__name__
+    for name, value in others.items():
+        if name != "sample_weight":
+            raise TypeError(f"{owner}.fit() got an unexpected keyword argument {name!r}")
+        if value is not None:
+            raise ParameterError(
+                f"{owner}: takes no sample_weight, it counts every row once. Leave it out; Sieve takes it."
+            )
