@@ -23,10 +23,10 @@ LEAVE_SECONDS = 120
 def standing(
     folder: Path, *options: object, changes: dict[str, str] | None = None, n_rows: int = 12
 ) -> Iterator[Consortium]:
-    """Sieve with declared ranges, so that there are few rounds; at the end all leave, and no rows or secrets stay."""
+    """Sieve with declared ranges and no gaps, so that rounds are few; at the end all leave, no rows or secrets stay."""
     ranges = folder / "ranges.csv"
     ranges.write_text("\n".join(["feature,low,high", *(f"{name},1e6,9e6" for name in FEATURES)]), encoding="utf-8")
-    usual = ("--method", "Sieve", "--ranges", ranges, "--timeout", TIMEOUT)
+    usual = ("--method", "Sieve", "--ranges", ranges, "--missing", "error", "--timeout", TIMEOUT)
     with Consortium(folder, SITES, n_rows=n_rows).init(*usual, *options, changes=changes) as consortium:
         consortium.serve()
         consortium.join_all()
