@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from benchmarks.loaded import loaded
 from fedsieve.arrays import Float, Int
-from fedsieve.datasets import Dataset, partition
+from fedsieve.datasets import partition
 from fedsieve.experiments.evaluation import CLASSIFIERS, measure, scale
-from fedsieve.experiments.selection import TEST_SHARE, load_by_name
+from fedsieve.experiments.selection import TEST_SHARE
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, Policy
 from fedsieve.protocol import Labeled, Method
@@ -49,14 +49,9 @@ class Federation:
         return measure(table, self.Y, self.train, self.test, draws, CLASSIFIERS["ML-kNN"])["average_precision"]
 
 
-@cache
-def _loaded(name: str) -> Dataset:
-    return load_by_name(name)
-
-
 def dealt(name: str, seed: int, n_sites: int = N_SITES, labeled_share: float = LABELED_SHARE) -> Federation:
     """70 % training rows, a fifth of them labeled or another share, the others at sites with unlike labels."""
-    data = _loaded(name)
+    data = loaded(name)
     shuffled = np.random.default_rng([seed, 0]).permutation(len(data.Y))
     n_test = round(TEST_SHARE * len(shuffled))
     test, train = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])

@@ -1,15 +1,13 @@
 """Ten sites of one dataset, honest or with columns of one site in another unit, compared by what each message tells."""
 
-import os
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fedsieve import datasets
+from benchmarks.loaded import DESIGN, PAPER, loaded
 from fedsieve.arrays import Float, Int
 from fedsieve.datasets import partition
 from fedsieve.measures.column_facts import ColumnFacts, together
@@ -24,8 +22,6 @@ from fedsieve.methods.ranges import bins_of
 from fedsieve.protocol import SERVER, Labeled
 from fedsieve.tables import ArrayTable, dense
 
-PAPER = ("cal500", "corel5k", "emotions", "enron", "yeast")
-DESIGN = ("Arts1500", "human3106", "medical", "scene")
 NAMES = (*PAPER, *DESIGN, "digits")
 SPLITS = ("Dirichlet 0.5", "IID")
 TOLD = ("ranges and means", "histograms and means", "ranges alone")
@@ -35,12 +31,7 @@ N_SITES, LABELED, CONTINUOUS = 10, 0.2, 16
 @cache
 def data(name: str) -> tuple[Float, Int]:
     """Rows and labels."""
-    if name == "digits":
-        found = datasets.load_digits()
-    elif name in PAPER:
-        found = datasets.load(name)
-    else:
-        found = datasets.load_arff(Path(os.environ["FEDSIEVE_DATA"]) / "design" / f"{name}.arff")
+    found = loaded(name)
     return dense(found.X), found.Y
 
 

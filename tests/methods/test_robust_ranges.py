@@ -191,11 +191,41 @@ def test_rare_codes_are_no_reason_to_fail(n_rare):
 def test_a_site_with_codes_that_the_labeled_rows_do_not_have_is_named():
     X, Y, sites = coded_sites(0)
     sites[2][5, 2] = 9
-    selector = Sieve(nominal=[2], ranges="robust", n_trees=5, n_bootstraps=0)
+    method = SieveMethod(("x0", "x1", "x2"), nominal=("x2",), n_trees=5, n_bootstraps=0)
+    tables = {f"client-{i}": ArrayTable(method.features, table) for i, table in enumerate(sites)}
     with pytest.raises(
         ProtocolError, match=r"^client 'client-2': has codes in 'x2' beyond those of the labeled rows\. Declare"
     ):
-        selector.fit(X, Y, clients=sites)
+        in_process.select(method, Labeled(X, Y.astype(float)), tables)
+
+
+def test_in_one_place_all_codes_are_known_as_with_exact_ranges():
+    X, Y, sites = coded_sites(0)
+    sites[2][5:40, 2] = 9
+    robust, exact = (
+        Sieve(nominal=[2], ranges=ranges, n_trees=5, n_bootstraps=0).fit(X, Y, clients=sites)
+        for ranges in ("robust", "federated")
+    )
+    assert_array_equal(robust.order_, exact.order_)
+    sites[1][7, 2] = 1.5
+    with pytest.raises(ProtocolError, match=r"^client 'client-1': nominal column 'x2' has a code that is no whole"):
+        robust.fit(X, Y, clients=sites)
+
+
+def test_a_column_of_one_value_in_the_labeled_rows_still_counts_as_it_varies_elsewhere():
+    """Temperatures that are all 37 in ten labeled rows."""
+    rng = np.random.default_rng(1)
+    X, Y = np.column_stack([np.full(10, 37.0), rng.normal(size=10)]), rng.integers(0, 2, (10, 2))
+    sites = [np.column_stack([rng.normal(37, 0.6, 200), rng.normal(size=200)]) for _ in range(3)]
+    method = SieveMethod(("t", "x"))
+    asked = []
+    tables = {f"{i}": ArrayTable(method.features, table) for i, table in enumerate(sites)}
+    in_process.select(method, Labeled(X, Y.astype(float)), tables, asked.append)
+    scaling = asked[-1].request.scaling
+    every = np.concatenate([table[:, 0] for table in sites])
+    assert scaling.low[0] <= np.quantile(every, 0.005)
+    assert scaling.high[0] >= np.quantile(every, 0.995)
+    assert scaling.high[0] - scaling.low[0] < 37
 
 
 def test_codes_that_are_no_whole_numbers_are_named_before_anything_is_asked():

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fedsieve import FMLFS, SSFMLFS, Sieve
 from fedsieve.errors import FedSieveWarning, SiteShiftWarning
@@ -76,12 +77,31 @@ def test_labeled_rows_in_another_unit_are_named_as_the_servers(case):
         Sieve(2, **QUICK).fit(X, Y, clients=sites)
 
 
-@pytest.mark.parametrize("selector", [Sieve(2, ranges="robust", **QUICK), SSFMLFS(2, ranges="robust")])
-def test_robust_ranges_tell_that_a_column_lies_apart_if_not_by_which_factor(case, selector):
+@pytest.mark.parametrize("selector", [Sieve(2, **QUICK), SSFMLFS(2, ranges="robust", wire="statistics")])
+def test_what_sites_tell_for_robust_ranges_shows_a_column_that_lies_apart_if_not_by_which_factor(case, selector):
     X, Y, sites = case
     sites["site-0"][:, 0] /= 18
     with pytest.warns(SiteShiftWarning, match="site-0, column 'x0': its values lie apart"):
-        selector.fit(X, Y, clients=sites)
+        selector.fit(X, Y, clients=sites, policy="site")
+    with pytest.warns(SiteShiftWarning, match="site-0, column 'x0': its values look like 1/18 of the others'"):
+        selector.fit(X, Y, clients=sites)  # the rows are here
+
+
+def test_tables_are_compared_block_by_block_alike(case, monkeypatch):
+    X, Y, sites = case
+    whole = Sieve(2, **QUICK).fit(X, Y, clients=sites).site_shift_
+    monkeypatch.setattr("fedsieve.protocol.shift.BLOCK", 1)
+    blocks = Sieve(2, **QUICK).fit(sparse.csr_array(X), Y, clients=sites).site_shift_
+    for name in ("mean", "spread", "overlap"):
+        np.testing.assert_allclose(getattr(whole, name), getattr(blocks, name), rtol=0, atol=1e-12)
+
+
+def test_a_client_that_was_dropped_is_not_compared(case):
+    X, Y, sites = case
+    sites["site-1"][3, 0] = np.inf
+    fitted = Sieve(2, on_bad_client="drop", **QUICK).fit(X, Y, clients=sites)
+    assert list(fitted.dropped_) == ["site-1"]
+    assert fitted.site_shift_.parties == ("server", "site-0", "site-2", "site-3")
 
 
 def test_it_can_be_switched_off(case):
@@ -96,9 +116,8 @@ def test_it_can_be_switched_off(case):
 def test_where_nobody_sees_single_replies_there_is_nothing_to_tell(case):
     X, Y, sites = case
     sites["site-0"][:, 0] /= 18
-    assert Sieve(2, secure=True, ranges="robust", **QUICK).fit(X, Y, clients=sites).site_shift_ is None
+    assert Sieve(2, secure=True, **QUICK).fit(X, Y, clients=sites).site_shift_ is None
     assert Sieve(2, **QUICK).fit(X, Y).site_shift_ is None
-    assert SSFMLFS(2, ranges="local").fit(X, Y, clients=sites).site_shift_ is None
 
 
 def test_a_method_whose_sites_hold_labels_tells_of_ranges(case):

@@ -30,7 +30,7 @@ def test_it_finds_what_carries_the_labels_also_where_it_is_not_linear(planted):
     assert set(selector.get_support(indices=True)) == {2, 7, 11, 15}
     assert selector.transform(X).shape == (400, 4)
     assert [entry.kind for entry in selector.transcript_ if entry.receiver == "a"] == [
-        "AskRanges",
+        "AskHistograms",
         "AskCovariances",
     ]
 
@@ -67,7 +67,7 @@ def test_auto_keeps_little_more_than_what_is_needed(planted):
 def test_the_reasons_name_the_twin_and_the_stability(planted):
     X, Y = planted
     frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(20)])
-    selector = Sieve(4).fit(frame[:100], Y[:100], clients=[frame[100:250], frame[250:]])
+    selector = Sieve(4, ranges="federated").fit(frame[:100], Y[:100], clients=[frame[100:250], frame[250:]])
     reasons = pd.DataFrame(selector.explain()).set_index("feature")
     assert list(reasons.index) == [f"c{i}" for i in selector.order_]
     assert list(reasons["rank"]) == list(range(1, 21))

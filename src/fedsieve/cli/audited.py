@@ -16,7 +16,7 @@ from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError, extra_needed
 from fedsieve.methods import METHODS, Method
 from fedsieve.privacy import Policy
-from fedsieve.tables import check_values
+from fedsieve.tables import ArrayTable, check_values
 
 OWNER = "fedsieve audit"
 N_SITES = 10
@@ -57,8 +57,9 @@ def setting_by_name(
     else:
         found = read_one(table, labels, reading, Columns(drop), takes_text=of_method.takes_nominal)
         parties = _of_table(table, found, n_sites, seed)
-        ranges = found.coding.ranges(given["ranges"], encodes_codes=of_method.encodes_codes)
-        given = {**given, "nominal": found.coding.nominal(), **ranges}
+        nominal, own = found.coding.nominal(), ArrayTable(found.features, found.X)
+        ranges = found.coding.ranges(given["ranges"], nominal, [own], encodes_codes=of_method.encodes_codes)
+        given = {**given, "nominal": nominal, **ranges}
     held = {"labels": parties.labels} if of_method.sites_hold_labels else {}
     return Setting.of(of_method(parties.features, **held, **given), parties, guard, seed=seed)
 

@@ -20,9 +20,8 @@ from fedsieve.errors import MissingExtraError
 from fedsieve.learning import MLkNN, metrics
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import SERVER, Labeled, Method
-from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
-from fedsieve.protocol.shift import shift_record, shift_words, site_shift
+from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words
 from fedsieve.report.pictures import draw_pixels
 from fedsieve.selection_file import (
     CSV,
@@ -148,11 +147,10 @@ def _keep_other_results(folder: Path, labels: tuple[str, ...]) -> None:
 def _run(title: str, method: Method, labeled: Labeled, sites: dict[str, ArrayTable]) -> TimedRun:
     say(Text.assemble("\n", (title, "bold")))
     began = time.perf_counter()
-    kept = KeptReplies()
     with Rounds() as rounds:
-        outcome = in_process.select(method, labeled, sites, rounds.watch, kept=kept)
+        outcome = in_process.select(method, labeled, sites, rounds.watch)
     seconds = time.perf_counter() - began
-    return TimedRun(method, outcome, shift_record(site_shift(method, labeled, kept)), seconds)
+    return TimedRun(method, outcome, shift_record(shift_of_tables(method, labeled, sites)), seconds)
 
 
 def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> Table:

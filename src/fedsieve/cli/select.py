@@ -38,10 +38,10 @@ from fedsieve.cli.tables import Columns, FederationTables, leaks, read_sites
 from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.methods import METHODS, Method
-from fedsieve.protocol.influence import KeptReplies
-from fedsieve.protocol.shift import shift_record, shift_words, site_shift
+from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
+from fedsieve.tables import ArrayTable
 from fedsieve.text import counted
 from fedsieve.transport import in_process
 from fedsieve.transport.totals_file import TOTALS, Totals, Words, write_totals
@@ -72,8 +72,12 @@ def select(
     irrelevant: Annotated[str, typer.Option(help=choices_help("irrelevant", supervised=False))] = "least",
     decisions: Annotated[str, typer.Option(help=choices_help("decisions", supervised=False))] = "crisp",
     ranges: Annotated[
-        str, typer.Option(help="robust, federated, a CSV file: feature,low,high, or (SSFMLFS) local.")
-    ] = "federated",
+        str | None,
+        typer.Option(
+            help="robust (Sieve), federated (SSFMLFS), a CSV file: feature,low,high, or (SSFMLFS) local.",
+            show_default="the method's own",
+        ),
+    ] = None,
     spread: Annotated[str, typer.Option(help=choices_help("spread", supervised=False))] = "pooled",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
     center: Annotated[str | None, typer.Option(help=choices_help("center", supervised=False))] = None,
@@ -129,12 +133,12 @@ def select(
         "delta": delta,
     }
 
-    in_ranges = declared_ranges(ranges)
-
     def chosen(name: str, n_features: float | str | None) -> Method:
         of_method: Any = METHODS[name]
         how = given if name == asked else {**given, **missing_in(name, missing)}
-        scaling = data.coding.ranges(in_ranges, encodes_codes=of_method.encodes_codes)
+        in_ranges = of_method.ranges if ranges is None else declared_ranges(ranges)
+        tables = (ArrayTable(data.features, data.labeled.X), *data.sites.values())
+        scaling = data.coding.ranges(in_ranges, data.nominal, tables, encodes_codes=of_method.encodes_codes)
         method: Method = of_method(
             data.features, n_features_to_select=n_features, **own_parameters(name, how), **scaling
         )
@@ -158,11 +162,11 @@ def select(
 
 
 def _run(method: Method, data: FederationTables, totals: KeptTotals | None = None) -> dict[str, Any]:
-    kept = KeptReplies()
     with Rounds() as rounds:
-        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, kept=kept, totals=totals)
+        outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, totals=totals)
+    there = {name: table for name, table in data.sites.items() if name not in outcome.selection.dropped}
     record = selection_record(method, outcome, list(data.labels))
-    return {**record, "shift": shift_record(site_shift(method, data.labeled, kept))}
+    return {**record, "shift": shift_record(shift_of_tables(method, data.labeled, there))}
 
 
 def _beside(name: str, method: Callable[[], Method], data: FederationTables) -> dict[str, Any] | None:
@@ -187,7 +191,7 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
         warn(f"went on without client {name!r}: {reason}")
     for site, n_clipped in (record.get("n_clipped") or {}).items():
         if n_clipped:
-            warn(f"{site!r}: {counted(n_clipped, 'value')} outside the declared ranges, clipped.")
+            warn(f"{site!r}: {counted(n_clipped, 'value')} outside the ranges, clipped.")
     for words in shift_words(record["shift"]):
         warn(words)
     out.print(ranking_table(record, min(10, len(record["selected"]))))

@@ -15,6 +15,8 @@ from fedsieve.categories import RARE, Categories, code_range, codes, common_word
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
 from fedsieve.messages.columns import ROBUST
+from fedsieve.messages.encoding import LARGEST_CODE
+from fedsieve.tables import Table, dense
 
 ENCODE = "Encode it in numbers, the same at all sites, or leave it out."
 
@@ -55,12 +57,19 @@ class Coding:
         """Whether the column takes part."""
         return name not in self.left_out
 
-    def ranges(self, ranges: Any, *, encodes_codes: bool) -> dict[str, Any]:
-        """A method's `ranges`, and `bounds` where it needs them, with those of words added: no site has them all."""
+    def ranges(
+        self, ranges: Any, nominal: Iterable[str], tables: Iterable[Table], *, encodes_codes: bool
+    ) -> dict[str, Any]:
+        """A method's `ranges`, and `bounds` of codes where it needs them: of words, and of the numbers in all tables.
+
+        No site has all codes, and the labeled rows need not have them either.
+        """
         of_words = {name: code_range(words) for name, words in self.categories.items()}
         if isinstance(ranges, Mapping):
             return {"ranges": {**dict.fromkeys(self.left_out, (0.0, 0.0)), **of_words, **ranges}}
-        return {"ranges": ranges, "bounds": of_words if encodes_codes and ranges == ROBUST else {}}
+        if ranges != ROBUST or not encodes_codes:
+            return {"ranges": ranges}
+        return {"ranges": ranges, "bounds": {**_code_bounds(nominal, list(tables)), **of_words}}
 
     def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
         """The column's values as numbers, and how many words of it are none of the declared ones."""
@@ -111,6 +120,21 @@ def decide(
     if len(left_out) == len(features):
         raise DataError(f"{next(iter(tables))}: no column is left that can be used: {reasons_listed(coding.left_out)}.")
     return coding
+
+
+def _code_bounds(nominal: Iterable[str], tables: Sequence[Table]) -> dict[str, tuple[float, float]]:
+    """The smallest and the largest code of each column in all tables; what is no code is left for its owner to refuse.
+
+    One code alone, and columns that a table lacks, have none.
+    """
+    bounds = {}
+    for name in nominal:
+        if all(name in table.names for table in tables):
+            values = np.concatenate([dense(table.whole([name])).ravel() for table in tables])
+            present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
+            if len(present) and present.min() < present.max():
+                bounds[name] = (float(present.min()), float(present.max()))
+    return bounds
 
 
 def reasons_listed(left_out: Mapping[str, str]) -> str:

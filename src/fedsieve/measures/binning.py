@@ -34,17 +34,23 @@ def edges_of_points(points: Sequence[float] | Float) -> Float:
 def edges_of_values(values: Float) -> Float:
     """Edges for a column of numbers of which these are some, missing ones left out.
 
-    One or two values are points (0 and 1 where only one of them is there); more are cut at their quantiles, and beyond.
-    One value that is nearly all there is gets a point too, and the others a span of their own.
+    One or two values are points (0 and 1 where only one of them is there), with edges beyond them unless they are 0 and
+    1: the column may have other values elsewhere. More are cut at their quantiles, and beyond. One value that is nearly
+    all there is gets a point too, and the others a span of their own.
 
     >>> edges_of_values(np.array([0.0, 0.0, 0.0])).round(3)
     array([0., 0., 1., 1.])
+    >>> edges_of_values(np.array([8.0, 8.0])).round(3)
+    array([ 6.,  7.,  8.,  8.,  9., 10.])
     """
     values = values[np.isfinite(values)]
     distinct = np.unique(values)
+    if set(distinct.tolist()) <= {0.0, 1.0}:
+        return edges_of_points([0.0, 1.0])
     if len(distinct) <= 2:
-        known = {0.0, 1.0} if set(distinct.tolist()) <= {0.0, 1.0} else distinct
-        return edges_of_points(sorted(known))
+        low, high = distinct[0], distinct[-1]
+        beyond = OUTER * (high - low or abs(low))
+        return np.unique(np.concatenate([low - beyond, edges_of_points(distinct), high + beyond]))
     inner = np.quantile(values, INNER, method="inverted_cdf")  # values that occur: ties stay ties
     low, high = inner[0], inner[-1]
     points = np.zeros(0)

@@ -71,7 +71,10 @@ def facts_of_rows(X: Float, features: tuple[str, ...]) -> ColumnFacts:
     present = ~np.isnan(X)
     count = present.sum(axis=0).astype(np.float64)
     n = np.where(count > 0, count, np.nan)
-    mean = np.where(present, X, 0.0).sum(axis=0) / n
-    deviation = np.sqrt(np.where(present, (X - mean) ** 2, 0.0).sum(axis=0) / n)
     low, high = (np.where(count > 0, end.reduce(X, axis=0), np.nan) for end in (np.fmin, np.fmax))
+    size = np.fmax(np.abs(low), np.abs(high))
+    unit = np.where(size > 0, size, 1.0)  # squares of large values would overflow
+    mean = np.where(present, X / unit, 0.0).sum(axis=0) / n
+    deviation = unit * np.sqrt(np.where(present, (X / unit - mean) ** 2, 0.0).sum(axis=0) / n)
+    mean = unit * mean
     return ColumnFacts.of(features, len(X), count=count, mean=mean, deviation=deviation, low=low, high=high)

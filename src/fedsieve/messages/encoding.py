@@ -58,6 +58,7 @@ class Centered:
 
 SAME = 1e-9  # of a range: two numbers that rounding alone may tell apart
 MAX_CODES = 1000  # between the smallest and the largest code of a column
+LARGEST_CODE = 2**53  # beyond, floats do not tell all codes apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +232,7 @@ class Encoding:
         broken = self.nominal & (values != np.round(values)) & ~np.isnan(values)
         if broken.any():
             place = int(np.argwhere(broken.any(axis=0))[0, 0])
-            raise _no_whole_number(self.names[int(np.argmax(self.owner == place))].rpartition("=")[0])
+            raise no_whole_number(self.names[int(np.argmax(self.owner == place))].rpartition("=")[0])
         return self._columns_of(values)
 
     def _columns_of(self, values: Float) -> Float:
@@ -261,8 +262,8 @@ def _next_to_the_mean(spread: Float, gaps: Bool | None, otherwise: Float) -> Flo
 def codes_between(name: str, low: float, high: float) -> list[int]:
     """The codes of a nominal column, all whole numbers of its range."""
     if low != round(low) or high != round(high):
-        raise _no_whole_number(name)
-    if high - low >= MAX_CODES or max(-low, high) > 2**53:  # beyond, floats do not tell all codes apart
+        raise no_whole_number(name)
+    if high - low >= MAX_CODES or max(-low, high) > LARGEST_CODE:
         raise DataError(
             f"the codes of nominal column {name!r} go from {low:g} to {high:g}; at most {MAX_CODES} are encoded. "
             "Number the categories 0, 1, 2, ..., or treat the column as a number."
@@ -270,5 +271,6 @@ def codes_between(name: str, low: float, high: float) -> list[int]:
     return list(range(int(low), int(high) + 1))
 
 
-def _no_whole_number(name: str) -> DataError:
+def no_whole_number(name: str) -> DataError:
+    """What is wrong with a column that should hold codes."""
     return DataError(f"nominal column {name!r} has a code that is no whole number. Number the categories 0, 1, 2, ...")

@@ -11,8 +11,10 @@ from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.messages.encoding import codes_between
 from fedsieve.messages.histograms import AskHistograms, Histograms, HistogramsTerms
 from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
+from fedsieve.methods.weighted_rows import counted_rows
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
+from fedsieve.tables import dense
 
 
 def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:
@@ -22,7 +24,7 @@ def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Sc
 
 def scaling_and_missing(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[tuple[Scaling, int | None]]:
     """The same, and how many values are missing in all; `None` where no round tells it."""
-    own = method.server_table(labeled)
+    own = counted_rows(method.server_table(labeled), labeled.weights)
     if method.ranges == FEDERATED:
         request = AskRanges(method.columns)
         ranges: Ranges = yield from cohort.total(request, request.answer(own))
@@ -52,7 +54,8 @@ def scaling_agreed_on(method: Method) -> tuple[str, Scaling | None]:
 def bins_of(method: Method, labeled: Labeled) -> Bins:
     """Bins for the histograms: between declared bounds, around codes, or at the labeled values' quantiles."""
     nominal = method.nominal_mask & method.encodes_codes
-    columns = zip(method.features, labeled.X.T, nominal, strict=True)
+    rows = counted_rows(method.server_table(labeled), labeled.weights)
+    columns = zip(method.features, dense(rows.whole(method.features)).T, nominal, strict=True)
     return Bins.of(_edges(method, name, values, coded) for name, values, coded in columns)
 
 
@@ -68,8 +71,10 @@ def present_range(values: Float) -> tuple[float, float]:
 
 def _edges(method: Method, name: str, values: Float, coded: bool) -> Float:
     if coded:
-        low, high = method.bounds.get(name) or present_range(values)
+        own = present_range(values)
+        low, high = method.bounds.get(name) or own
         try:
+            codes_between(name, *own)
             codes_between(name, low, high)
         except DataError as error:
             raise DataError(f"{method.name}: {error}") from None

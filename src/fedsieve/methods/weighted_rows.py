@@ -36,7 +36,7 @@ def own_projections(request: AskProjections, table: Table, weights: Float | None
 
 
 def counted_rows(table: Table, weights: Float | None) -> Table:
-    """The rows as they count in means that stand in for missing values: those of whole weights so many times.
+    """The rows as they count in robust ranges and in means that fill gaps: those of whole weights so many times.
 
     Totals that travel to sites are counts of rows, so that with other weights each row counts once.
     """

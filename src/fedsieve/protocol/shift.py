@@ -1,20 +1,24 @@
 """How far each site's columns lie from those of the others, by replies that a run is sent anyway; asks nobody.
 
 A table in another unit moves the order in silence; here it is named. The server's labeled rows are one more party.
+Tables that are all in one place tell more than replies do: of what lies beyond robust ranges also the factor.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fedsieve.measures.column_facts import ColumnFacts, together
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows, together
 from fedsieve.measures.shift import Shift, compare
 from fedsieve.protocol.cohort import SERVER
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.method import Labeled, Method
+from fedsieve.tables import Table, dense
 
 WORST = 10  # columns of a site that a record holds
 MOST_TOLD = 20  # findings that get a warning of their own
+BLOCK = 1 << 22  # values that are looked at together
 
 
 def site_shift(method: Method, labeled: Labeled, kept: KeptReplies) -> Shift | None:
@@ -30,6 +34,23 @@ def site_shift(method: Method, labeled: Labeled, kept: KeptReplies) -> Shift | N
     parties = {name: together(method.features, parts) for name, parts in said.items()}
     known = {name: facts for name, facts in parties.items() if facts is not None}
     return compare(known, ~method.nominal_mask)
+
+
+def shift_of_tables(method: Method, labeled: Labeled, tables: Mapping[str, Table]) -> Shift | None:
+    """The same of tables that are all here; `None` where the method shows nobody a single one of them, as above."""
+    if method.secure or method.private:
+        return None
+    parties = {SERVER: method.server_table(labeled), **tables}
+    facts = {name: _facts(table, method.features) for name, table in parties.items()}
+    return compare(facts, ~method.nominal_mask)
+
+
+def _facts(table: Table, features: tuple[str, ...]) -> ColumnFacts:
+    step = max(1, BLOCK // max(table.n_rows, 1))
+    blocks = (features[start : start + step] for start in range(0, len(features), step))
+    facts = together(features, (facts_of_rows(dense(table.whole(block)), block) for block in blocks))
+    assert facts is not None  # there is at least one feature
+    return facts
 
 
 def shift_record(shift: Shift | None) -> dict[str, Any] | None:

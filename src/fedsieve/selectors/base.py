@@ -17,10 +17,10 @@ from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.checks import check_known, check_list, plain
 from fedsieve.datasets.coding import Coding, Declared
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
-from fedsieve.privacy import preset
+from fedsieve.privacy import LIBRARY, preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
-from fedsieve.protocol.shift import shift_record, shift_words, site_shift
+from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words, site_shift
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selectors.frames import CodedFrame, coded_frames
 from fedsieve.selectors.inputs import (
@@ -126,7 +126,13 @@ class FederatedSelector(RankingSelector):
         self._conclude(method, outcome.selection, _Run(method, replace(federation, tables={}), kept, totals))
         lines.ranked(int(self.support_.sum()), len(self.order_))
         self._keep_of_run(outcome.selection)
-        self.site_shift_ = None if clients is None else site_shift(method, federation.labeled, kept)
+        self.site_shift_ = None
+        if clients is not None:
+            there = {name: table for name, table in federation.tables.items() if name not in self.dropped_}
+            if rules is LIBRARY:
+                self.site_shift_ = shift_of_tables(method, federation.labeled, there)
+            else:
+                self.site_shift_ = site_shift(method, federation.labeled, kept)
         for words in shift_words(shift_record(self.site_shift_)):
             warnings.warn(words, SiteShiftWarning, stacklevel=3)
         return self
@@ -215,7 +221,9 @@ class FederatedSelector(RankingSelector):
         if "nominal" in given:
             coding = federation.coding
             given["nominal"] = coding.nominal(self._names("nominal", given["nominal"], federation.features))
-            given |= coding.ranges(given["ranges"], encodes_codes=self.federated_method.encodes_codes)
+            own = ArrayTable(federation.features, federation.labeled.X)
+            tables, encodes_codes = (own, *federation.tables.values()), self.federated_method.encodes_codes
+            given |= coding.ranges(given["ranges"], given["nominal"], tables, encodes_codes=encodes_codes)
         if self.federated_method.sites_hold_labels:
             given["labels"] = federation.labels
         return given

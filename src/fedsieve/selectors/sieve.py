@@ -49,9 +49,9 @@ class Sieve(FederatedSelector):
     center : {"federation", "sites"}
         Columns are compared as deviations from the mean of all rows, or of each site's own rows: then what shifts a
         whole site (a device, a batch) plays no part, and its own means stand in for what it misses.
-    ranges : {"federated", "robust"} or dict name -> (low, high)
-        Which range becomes [0, 1]: the exact one of all sites, one that a few values cannot stretch, or declared ones;
-        beyond the latter two values are clipped.
+    ranges : {"robust", "federated"} or dict name -> (low, high)
+        Which range becomes [0, 1]: one that a few values of all sites cannot stretch, the exact one of all sites, or
+        declared ones. Beyond robust and declared ones values are clipped.
     ridge : float above 0
         Penalty of the linear model of the labels, in units of a column's mean square.
     n_trees : int
@@ -133,7 +133,7 @@ class Sieve(FederatedSelector):
         groups: Sequence[Sequence[Any]] = (),
         missing: str = "mean",
         center: str = "federation",
-        ranges: str | Mapping[str, tuple[float, float]] = "federated",
+        ranges: str | Mapping[str, tuple[float, float]] = "robust",
         ridge: float = 0.3,
         n_trees: int = 200,
         n_bootstraps: int = 20,
@@ -184,9 +184,10 @@ class Sieve(FederatedSelector):
 
         `sample_weight` has one number per row of X. A labeled row of weight 2 counts like two equal rows, one of weight
         0 not at all: exactly, to rounding, in the covariances, the linear models and the trees, and so in `scores_`
-        and `order_`, if equal rows stand side by side and `ranges` are not "robust" (which count each row once). Not
-        exactly in what is drawn over rows: bootstraps draw as many rows as there are, in proportion to their weight,
-        and "auto" deals rows, not copies, out to folds. Unlabeled rows count once, or not at all with 0.
+        and `order_`, if equal rows stand side by side; robust ranges and means count rows, so that they take whole
+        weights so, and count rows of other weights once. Not exactly in what is drawn over rows: bootstraps draw as
+        many rows as there are, in proportion to their weight, and "auto" deals rows, not copies, out to folds.
+        Unlabeled rows count once, or not at all with 0.
         """
         if sample_weight is not None and self.epsilon is not None:
             raise ParameterError(

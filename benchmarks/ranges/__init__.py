@@ -1,0 +1,1 @@
+"""What robust ranges cost on honest values, and what they save where some values are typing errors."""
