@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from fedsieve import load_selection
+
 
 @pytest.fixture
 def result(fedsieve, tables):
@@ -53,3 +55,12 @@ def test_another_word_is_another_row(fedsieve, tables, result):
     text = tables["server.csv"].read_text(encoding="utf-8")
     tables["server.csv"].write_text(text.replace("Nord", "Ost", 1), encoding="utf-8")
     assert "are not those of the run" in fedsieve("rerank", result, "-k", 3, "--labeled", tables["server.csv"]).message
+
+
+def test_a_loaded_selection_picks_words_and_days_as_they_are(tables, result):
+    import pandas as pd
+
+    frame, loaded = pd.read_csv(tables["server.csv"]), load_selection(result).set_output(transform="pandas")
+    assert {"ward", "seen"} <= set(loaded.feature_names_in_)
+    loaded.support_ = np.isin(loaded.feature_names_in_, ["ward", "seen"])
+    pd.testing.assert_frame_equal(loaded.transform(frame), frame[["ward", "seen"]])

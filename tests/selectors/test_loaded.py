@@ -68,7 +68,7 @@ def test_frames_in_frames_out(folder, selector, frame):
 
 def test_a_table_it_does_not_fit_is_refused_in_the_words_of_the_selector(folder, selector, frame):
     loaded = fedsieve.load_selection(folder)
-    for wrong in (frame[list(NAMES[::-1])], frame.rename(columns={"age": "Age"}), frame[list(NAMES[:4])]):
+    for wrong in (frame.rename(columns={"age": "Age"}), frame[list(NAMES[:4])]):
         said = []
         for transformer in (selector, loaded):
             with pytest.raises(ValueError, match=r".") as caught:
@@ -77,6 +77,12 @@ def test_a_table_it_does_not_fit_is_refused_in_the_words_of_the_selector(folder,
         assert said[0] == said[1]
     with pytest.raises(ValueError, match="feature names should match"):
         loaded.fit(frame.rename(columns={"age": "Age"}))
+
+
+def test_columns_are_found_by_name_in_the_whole_table_that_a_site_has(folder, selector, frame):
+    loaded = fedsieve.load_selection(folder).set_output(transform="pandas")
+    table = frame.assign(ward="north", patient_id=range(len(frame)))[["ward", *NAMES[::-1], "patient_id"]]
+    pd.testing.assert_frame_equal(loaded.fit(table).transform(table), frame.loc[:, selector.support_])
 
 
 def test_missing_values_pass_through_it(folder, frame):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from fedsieve.errors import DataError
 from fedsieve.ordering import places
 from fedsieve.selection_file import JSON, read_selection
+from fedsieve.selectors.inputs import column_names
 from fedsieve.selectors.ranking import RankingSelector
 
 
@@ -43,8 +44,9 @@ def load_selection(path: str | Path) -> "LoadedSelection":
 class LoadedSelection(RankingSelector):
     """A selection that `load_selection` read: fitted from the start, and never fitted anew.
 
-    In a pipeline, and in what clones one (cross-validation, grid search), it stays the selection that was loaded. `fit`
-    only checks that a table has the features.
+    It takes whole tables, with ids, labels and other columns that played no part. In a pipeline, and in what clones one
+    (cross-validation, grid search), it stays the selection that was loaded. `fit` only checks that a table has the
+    features.
 
     Attributes
     ----------
@@ -58,8 +60,17 @@ class LoadedSelection(RankingSelector):
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (labels play no part)
         """Check the features of X; the selection stays what was loaded."""
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, self._features_of(X), reset=False, skip_check_array=True)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """X reduced to the selected features; those of a frame are found by name, whatever else it has."""
+        return super().transform(self._features_of(X))
+
+    def _features_of(self, X: Any) -> Any:
+        """A frame with the features alone, in their order; what has no names, or lacks some, as it is."""
+        names, features = column_names(X), list(self.feature_names_in_)
+        return X if names is None or not set(features) <= set(names) else X[features]
 
     def explain(self) -> list[dict[str, Any]]:
         """What the file tells of each feature, best first: one dict per feature, made for a data frame."""
