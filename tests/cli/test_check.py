@@ -55,7 +55,7 @@ def test_everything_that_is_wrong_is_named_by_site_and_column_and_no_value_is_sh
     a["glucose"] /= 18
     a["sex"] += 1
     b["temperature"] = 1.8 * b["temperature"] + 32
-    b.loc[:40, "glucose"] = np.nan
+    b.loc[:35, "glucose"] = np.nan
     b["more"] = 3.25
     c = c.drop(columns="glucose")
     c["city"] = c["city"].replace("Kiel", "Atlantis")

@@ -15,7 +15,7 @@ from fedsieve.measures.column_facts import NUMBERS, ColumnFacts
 from fedsieve.measures.units import BOTH_WAYS, Conversion, in_words
 from fedsieve.measures.unlikeness import by_chance, distance, is_unlike
 
-LEAST_VALUES = 10  # of a party in a column: of fewer, chance makes anything
+LEAST_VALUES = 20  # of a party in a column: of fewer, chance makes anything
 APART = 3.0  # deviations between two means that are no chance
 TIMES = 5.0  # as much spread, in columns without long tails
 TAILS = 7.0  # deviations from end to end, beyond which a tail is long

@@ -19,6 +19,7 @@ from fedsieve.messages.base import (
 )
 from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins, Columns, bin_pins, same_names
+from fedsieve.messages.encoding import no_whole_number
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.tables import Table
 
@@ -59,7 +60,18 @@ class AskHistograms(Request):
     def answer(self, table: Table) -> Histograms:
         """Batch by batch."""
         self.bins.check(len(self.columns.features))
-        return Histograms(table.n_rows, self.columns.features, counts_of(table, self.columns, self.bins))
+        counts = counts_of(table, self.columns, self.bins)
+        for name in self.between_codes(counts):
+            raise no_whole_number(name)
+        return Histograms(table.n_rows, self.columns.features, counts)
+
+    def between_codes(self, counts: Int) -> Iterator[str]:
+        """The nominal columns that have a value between two codes, though bins tell single codes."""
+        parts = zip(self.columns.features, self.bins.by_column(), self.bins.split(counts), strict=True)
+        nominal = set(self.columns.nominal)
+        for name, edges, part in parts:
+            if name in nominal and around_codes(edges) and part[2:-1:2].any():
+                yield name
 
     def facts(self, reply: Histograms) -> ColumnFacts:
         """The bins, and how many values are there."""
@@ -75,6 +87,7 @@ class AskHistograms(Request):
         if reply.counts.dtype != np.int64 or np.any(reply.counts < 0):
             yield "sent counts that are no whole numbers of at least 0."
         counted = np.array([part.sum() for part in self.bins.split(reply.counts)])
+        yield from (str(no_whole_number(name)) for name in self.between_codes(reply.counts))
         least = 0 if self.columns.may_miss else reply.n_rows
         if np.any(counted < least) or np.any(counted > reply.n_rows):
             yield f"sent counts that do not add up to its {reply.n_rows} rows."

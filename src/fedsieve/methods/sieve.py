@@ -17,7 +17,7 @@ from fedsieve.messages.base import Budget
 from fedsieve.messages.clipped_moments import PAIRS, SQUARES, ClippedMomentsTerms
 from fedsieve.messages.columns import ERROR, INDICATOR, MEAN, ROBUST, Fill
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
-from fedsieve.messages.encoding import Encoding, no_whole_number
+from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.means import FEDERATION, SITES, MeansTerms
 from fedsieve.messages.projections import COLUMNS_PER_SUM, AskProjections, Projections, ProjectionsTerms, coarse_weights
@@ -281,6 +281,4 @@ def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
             if parts[place][0] or parts[place][-1]:
                 name = request.columns.features[place]
                 return f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes."
-            if parts[place][::2].any():  # between two codes
-                return str(no_whole_number(request.columns.features[place]))
     return None
