@@ -119,7 +119,7 @@ def covariances_of_continuous(n: int, d: int, policy: Policy, seed: int = 0) -> 
     """Sieve: all rows of continuous columns, with the help of the exact ranges."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
-    seen = _run(SieveMethod(features=_names(d), **QUICK), X, policy, rng, with_extremes=True)
+    seen = _run(SieveMethod(features=_names(d), ranges="federated", **QUICK), X, policy, rng, with_extremes=True)
     ranges = first_of(seen, AskRanges)[1]
     gram = gram_of(*first_of(seen, AskCovariances))
     return share_of_rows(rows_within_extremes(gram, ranges.low, ranges.high), X)

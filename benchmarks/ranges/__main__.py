@@ -5,7 +5,6 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -47,18 +46,13 @@ def main() -> None:
     ]
     found = []
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        for (name, seed, share, _), one in zip(jobs, pool.map(_measured, jobs), strict=True):
+        for (name, seed, share, _), one in zip(jobs, pool.map(measured, *zip(*jobs, strict=True)), strict=True):
             found.append({"dataset": name, "seed": seed, "labeled": share, **one})
             print(f"measured: {name}, seed {seed}, {share:.0%} labeled", flush=True)
     if not design:
         lines = ",\n".join(map(json.dumps, found))
         RESULTS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     print("\n".join(table(found, rules)))
-
-
-def _measured(job: tuple[str, int, float, dict[str, Rule]]) -> dict[str, Any]:
-    warnings.simplefilter("ignore")
-    return measured(*job)
 
 
 def table(found: list[dict[str, Any]], rules: Iterable[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """One federation of ten sites, its values as they are or with typing errors, and what Sieve selects by each rule."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ def measured(name: str, seed: int, labeled_share: float, rules: dict[str, Rule])
 
     Classifiers learn and are judged from the values as they are: what differs is which features were selected.
     """
+    warnings.simplefilter("ignore")  # the sites differ, and with typing errors more so
     honest = dealt(name, seed, labeled_share=labeled_share)
     k = known_dataset(name).k if name in available() else None
     found: dict[str, Any] = {}

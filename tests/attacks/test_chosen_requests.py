@@ -71,7 +71,9 @@ def values_of_a_small_table(ask):
 
 def row_of_5000(ask):
     """One row of 5,000."""
-    row = row_by_coarse_ranges(ask, SieveMethod(features=FEATURES).columns, np.zeros(6), np.full(6, 9.0))
+    row = row_by_coarse_ranges(
+        ask, SieveMethod(features=FEATURES, ranges="federated").columns, np.zeros(6), np.full(6, 9.0)
+    )
     assert_allclose(row, LARGE[1234, 1:], atol=1e-9)
     assert ask.n_requests <= 108
 
@@ -112,7 +114,7 @@ def distances_by_chosen_vectors(policy):
 
 def covariances_by_chosen_weights(policy):
     """All covariances, where those of three columns may be asked for."""
-    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1)
+    method = SieveMethod(features=FEATURES, ranges="federated", screen=3, n_features_to_select=1)
     found = covariances_by_identity(asked(method, policy), method.columns, Scaling(LOW, HIGH))
     scaled = X / 18
     assert_allclose(found, scaled.T @ scaled, atol=1e-12)
@@ -120,7 +122,7 @@ def covariances_by_chosen_weights(policy):
 
 def values_by_rounding(policy):
     """The largest absolute values, by ranges so wide that squares underflow."""
-    method, sizes = SieveMethod(features=FEATURES), np.sort(np.abs(X), axis=0)[::-1]
+    method, sizes = SieveMethod(features=FEATURES, ranges="federated"), np.sort(np.abs(X), axis=0)[::-1]
     ask = asked(method, policy)
     for rank in (1, 2, 10):
         assert_allclose(kth_largest_size(ask, method.columns, sizes[0], rank), sizes[rank - 1], atol=1e-12)
@@ -135,7 +137,7 @@ def rounds_without_end(policy):
 
 def row_by_joining_again(policy):
     """The row by which a site's table has grown since it was last asked."""
-    method = SieveMethod(features=FEATURES)
+    method = SieveMethod(features=FEATURES, ranges="federated")
     before, after = asked(method, policy, X[:-1]), asked(method, policy)
     assert_allclose(row_that_joined(before, after, method.columns, Scaling(LOW, HIGH)), X[-1], atol=1e-12)
 
@@ -166,7 +168,7 @@ def test_ranges_so_wide_that_squares_underflow_give_a_wrong_guess_without_rules_
 
 def test_ranges_that_round_values_show_no_row_without_rules_too():
     """Until they do not hold the values any more; the row used to show in the 52nd."""
-    ask = asked(SieveMethod(features=FEATURES), LIBRARY, LARGE)
+    ask = asked(SieveMethod(features=FEATURES, ranges="federated"), LIBRARY, LARGE)
     with pytest.raises(RefusedError, match="ranges that do not hold its own values"):
         row_of_5000(ask)
     assert ask.n_requests > 52
@@ -238,7 +240,7 @@ def test_the_identity_as_weights_needs_rows_for_as_many_columns_as_could_be_pack
 
 
 def test_ranges_so_wide_that_squares_underflow_are_refused_in_the_right_place_of_a_story_too():
-    method = SieveMethod(features=FEATURES)
+    method = SieveMethod(features=FEATURES, ranges="federated")
     ask = in_story(method, X, AskRanges(method.columns), policy=EXACT)
     with pytest.raises(RefusedError, match="so far from its values that rounding would group them"):
         kth_largest_size(ask, method.columns, np.abs(X).max(axis=0), 1)
@@ -251,7 +253,7 @@ def test_on_messages_as_they_were_the_small_table_and_the_row_of_5000_are_read()
 
 
 def test_ranges_that_round_values_are_refused_in_the_right_place_of_a_story_too():
-    method = SieveMethod(features=FEATURES)
+    method = SieveMethod(features=FEATURES, ranges="federated")
     ask = in_story(method, LARGE, AskRanges(method.columns), policy=EXACT)
     with pytest.raises(RefusedError, match="so far from its values that rounding would group them"):
         row_of_5000(ask)
@@ -268,13 +270,13 @@ def test_proper_rounds_end_with_the_number_agreed_on():
 
 
 def test_the_identity_as_weights_is_refused_by_any_site_that_knows_how_many_labels_there_are():
-    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1, n_labels=2)
+    method = SieveMethod(features=FEATURES, ranges="federated", screen=3, n_features_to_select=1, n_labels=2)
     with pytest.raises(RefusedError, match="asked for 6 weighted sums; agreed: one per label, 2"):
         covariances_by_identity(asked(method, LIBRARY), method.columns, Scaling(LOW, HIGH))
 
 
 def test_more_columns_than_agreed_are_refused_where_they_are_asked_for_openly():
     """What the identity as weights goes around."""
-    method = SieveMethod(features=FEATURES, screen=3, n_features_to_select=1)
+    method = SieveMethod(features=FEATURES, ranges="federated", screen=3, n_features_to_select=1)
     with pytest.raises(RefusedError, match="at most 3"):
         asked(method, LIBRARY)(AskCovariances(method.columns, Scaling(LOW, HIGH)))

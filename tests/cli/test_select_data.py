@@ -30,7 +30,7 @@ def test_values_outside_declared_ranges_are_clipped_and_counted(fedsieve, tables
     for site, frame in frames.items():
         n_outside = int(((frame["age"] < 30) | (frame["age"] > 60)).sum())
         assert n_outside
-        assert f"Warning: {site!r}: {n_outside} values outside the declared ranges, clipped." in result.err
+        assert f"Warning: {site!r}: {n_outside} values outside the ranges, clipped." in result.err
     model = SSFMLFS(ranges=ranges).fit(tables.X, tables.Y, clients={n: tables.clients[n] for n in ("siteA", "siteB")})
     record = json.loads(tables["result"].joinpath("selection.json").read_text())
     assert record["order"] == names_in_order(model)

@@ -104,7 +104,7 @@ def test_rules_never_let_an_exact_answer_of_a_private_method_out():
 
     class Careless(SieveMethod):
         def terms(self):
-            return SieveMethod(self.features).terms()
+            return SieveMethod(self.features, ranges="federated").terms()
 
     _, sites = federation()
     site = endpoint(sites["site-0"], Careless(NAMES, epsilon=1.0))
@@ -195,7 +195,7 @@ def test_noiseless_sums_are_those_of_all_rows_and_so_is_what_follows(monkeypatch
 def test_where_noise_leaves_nothing_the_labeled_rows_decide_and_a_sentence_says_so(epsilon):
     labeled, sites = federation(n_rows=50)
     private = in_process.select(plan(epsilon), labeled, sites, words=seeded_words(2)).selection
-    alone = Sieve(3, n_trees=10, n_bootstraps=0).fit(labeled.X, labeled.Y.astype(int))
+    alone = Sieve(3, ranges="federated", n_trees=10, n_bootstraps=0).fit(labeled.X, labeled.Y.astype(int))
     assert_array_equal(private.order[:3], alone.order_[:3])
     told = private.facts()["privacy"]
     assert told["changed"] == 0
@@ -311,6 +311,6 @@ def test_other_epsilons_are_refused(value):
 
 def test_what_was_decided_says_whose_ranges_were_used():
     assert plan().parameters()["ranges"] == "labeled rows"
-    assert plan(None).parameters()["ranges"] == "federated"
+    assert plan(None).parameters()["ranges"] == "robust"
     assert plan().private
     assert not plan(None).private

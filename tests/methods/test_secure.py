@@ -184,7 +184,11 @@ def test_a_site_asks_for_no_less_than_its_own_policy():
 
 
 REFUSED = {
-    "exact ranges": (SieveMethod, {}, "the smallest and the largest value are no sums. Use ranges='robust'"),
+    "exact ranges": (
+        SieveMethod,
+        {"ranges": "federated"},
+        "the smallest and the largest value are no sums. Use ranges='robust'",
+    ),
     "local ranges": (SSFMLFSMethod, {"ranges": "local"}, "each site's own ranges"),
     "matrices": (SSFMLFSMethod, {"ranges": "robust", "wire": "matrices"}, "Use wire='statistics' or 'vectors'"),
     "mean spread": (SSFMLFSMethod, {"ranges": "robust", "spread": "mean"}, "Use 'pooled'"),

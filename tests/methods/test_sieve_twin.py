@@ -75,6 +75,7 @@ def selected(case: Case, **parameters):
         nominal=tuple(names[p] for p in case.nominal),
         groups=tuple(tuple(names[p] for p in group) for group in case.groups),
         n_bootstraps=0,
+        ranges="federated",
         **parameters,
     )
     return in_process.select(plan, labeled(case.rows), sites(case.rows)).selection

@@ -112,6 +112,7 @@ def test_sites_that_make_the_tests_themselves_find_the_same_to_the_last_bit(site
     assert_array_equal(tests.scores_, statistics.scores_)
 
 
+@pytest.mark.filterwarnings("ignore::fedsieve.errors.SiteShiftWarning")  # which it deserves
 def test_one_site_s_outlier_costs_the_others_no_digit(rng):
     """Correlations are of one site's rows, scaled by its own ranges, however far another site's values reach."""
     X, Y = rng.random((60, 2)), rng.integers(0, 2, (60, 2))

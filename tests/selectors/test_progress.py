@@ -29,7 +29,7 @@ def test_each_round_is_told_and_the_ranking(data, capsys):
     X, Y, clients = data
     Sieve(2, n_trees=2, n_bootstraps=0, verbose=1).fit(X, Y, clients=clients)
     assert without_times(capsys.readouterr().out) == [
-        "[Sieve] round 1: ranges of the columns, 3 clients",
+        "[Sieve] round 1: histograms of the columns, 3 clients",
         "[Sieve] round 2: covariances of the columns, 3 clients",
         "[Sieve] ranked 5 features, selected 2",
     ]

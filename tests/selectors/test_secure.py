@@ -61,7 +61,7 @@ def test_in_one_place_there_is_nothing_to_hide(case):
 def test_exact_ranges_are_no_sums(case):
     X, Y, clients = case
     with pytest.raises(ParameterError, match=r"Sieve: secure=True needs .* Use ranges='robust', or declare ranges\."):
-        Sieve(secure=True).fit(X, Y, clients)
+        Sieve(ranges="federated", secure=True).fit(X, Y, clients)
 
 
 def test_without_the_extra_it_is_named(case, monkeypatch):
