@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows, together
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables, together
 from fedsieve.measures.shift import _median_of_others, compare
 from fedsieve.measures.units import BOTH_WAYS, CELSIUS, CONVERSIONS, GLUCOSE, alike, in_words
 from reference.shift_loops import median_of_others
@@ -25,7 +25,7 @@ def parties(n_parties=5, n_rows=80, seed=0):
 
 
 def found(tables, **how):
-    return compare({name: facts_of_rows(X, NAMES) for name, X in tables.items()}, **how).findings
+    return compare(facts_of_tables(tables, NAMES), **how).findings
 
 
 @given(
@@ -77,7 +77,7 @@ def test_of_three_parties_only_the_odd_one_is_named_and_of_two_none():
     tables["site-2"] = tables["site-2"][:9]  # too few to be the third
     assert found(tables) == ()
     del tables["site-2"]
-    assert compare({name: facts_of_rows(X, NAMES) for name, X in tables.items()}) is None
+    assert compare(facts_of_tables(tables, NAMES)) is None
 
 
 def test_one_wrong_table_hides_no_other():
@@ -111,7 +111,7 @@ def test_a_party_that_lies_apart_without_a_known_factor_is_named_without_one():
 def test_numbers_say_how_far_a_party_lies_from_the_others():
     tables = {f"site-{i}": np.array([[0.0], [1.0], [2.0]] * 10) for i in range(3)}
     tables["site-2"] = 3 * tables["site-2"]
-    shift = compare({name: facts_of_rows(X, ("x",)) for name, X in tables.items()})
+    shift = compare(facts_of_tables(tables, ("x",)))
     deviation = np.std([0, 1, 2])
     np.testing.assert_allclose(shift.mean[:, 0], [-1 / (2 * deviation), -1 / (2 * deviation), 2 / deviation])
     np.testing.assert_allclose(shift.spread[:, 0], [0.5, 0.5, 3])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedsieve.measures.binning import bin_counts, edges_of_points, edges_of_values
-from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables
 from fedsieve.protocol.checkup import checkup, findings
 
 
@@ -13,7 +13,7 @@ def binned(counts, edges, n_rows=None):
 
 def test_parties_that_are_alike_give_no_finding():
     rng = np.random.default_rng(0)
-    tables = {name: facts_of_rows(rng.normal(5, 1, (40, 3)), ("a", "b", "c")) for name in ("p", "q", "r")}
+    tables = facts_of_tables({name: rng.normal(5, 1, (40, 3)) for name in "pqr"}, ("a", "b", "c"))
     report = checkup(tables, np.zeros(3, dtype=bool))
     assert findings(report) == []
     assert report["parties"]["p"] == {"rows": 40, "missing": {}, "constant": [], "unknown_codes": {}}
@@ -27,7 +27,7 @@ def test_gaps_and_constants_are_told_by_column():
     tables["q"][:, 1] = 5.5
     for X in tables.values():
         X[:, 2] = 7.0
-    report = checkup({n: facts_of_rows(X, ("a", "b", "c")) for n, X in tables.items()}, np.zeros(3, dtype=bool))
+    report = checkup(facts_of_tables(tables, ("a", "b", "c")), np.zeros(3, dtype=bool))
     assert report["parties"]["p"]["missing"] == {"a": 0.75}
     assert report["parties"]["q"]["missing"] == {"a": 0.25}
     assert findings(report) == [

@@ -14,7 +14,7 @@ from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column
 from fedsieve.errors import DataError, listed
 from fedsieve.measures.binning import bin_counts, edges_of_points
 from fedsieve.measures.column_facts import NUMBERS as FACTS
-from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables
 from fedsieve.protocol.checkup import checkup, findings
 
 COPIES = 0.999  # absolute correlation from which on two columns are nearly the same
@@ -34,7 +34,8 @@ def compare_files(tables: Mapping[str, Any], labeled: str = "", nominal: Sequenc
         raise DataError(f"--nominal names {listed(sorted(absent))}, which no or few files have. Correct the names.")
     found = _values(tables, expected, nominal)
     features = tuple(expected)
-    facts = {name: _facts(rows, features) for name, rows in found.rows.items()}
+    finite = {name: np.where(np.isinf(rows), np.nan, rows) for name, rows in found.rows.items()}
+    facts = facts_of_tables(finite, features)
     coded = np.array([name in found.codes or name in set(nominal) for name in features], dtype=bool)
     _add_codes(facts, found.rows, coded)
     report = checkup(facts, coded)
@@ -130,10 +131,6 @@ def _codes(column: str, words: Mapping[str, list[str | None]], found: _Values) -
         return {}
     found.codes.add(column)
     return {name: codes(own, every)[0] for name, own in words.items()}
-
-
-def _facts(rows: Float, features: tuple[str, ...]) -> ColumnFacts:
-    return facts_of_rows(np.where(np.isinf(rows), np.nan, rows), features)
 
 
 def _add_codes(facts: dict[str, ColumnFacts], values: Mapping[str, Float], coded: Bool) -> None:

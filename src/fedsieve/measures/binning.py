@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.measures.bulk import in_bulk
 
 N_BINS = 32  # between declared bounds
 INNER = np.linspace(0.02, 0.98, 25)  # quantiles of labeled values that become edges
@@ -32,7 +33,7 @@ def edges_of_points(points: Sequence[float] | Float) -> Float:
 
 
 def edges_of_values(values: Float) -> Float:
-    """Edges for a column of numbers of which these are some, missing ones left out.
+    """Edges for a column of numbers of which these are some, missing ones left out, and of few the far ones.
 
     One or two values are points (0 and 1 where only one of them is there), with edges beyond them unless they are 0 and
     1: the column may have other values elsewhere. More are cut at their quantiles, and beyond. One value that is nearly
@@ -44,6 +45,8 @@ def edges_of_values(values: Float) -> Float:
     array([ 6.,  7.,  8.,  8.,  9., 10.])
     """
     values = values[np.isfinite(values)]
+    if len(values) * (1 - INNER[-1]) < 1:  # the outermost quantiles are single values, which may be typing errors
+        values = values[in_bulk(values[:, None]).ravel()]
     distinct = np.unique(values)
     if set(distinct.tolist()) <= {0.0, 1.0}:
         return edges_of_points([0.0, 1.0])

@@ -1,11 +1,14 @@
 """What is known of the columns of several parties, in the tables' own units: counts, means, spreads, ends, bins."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.measures.bulk import in_bulk
+
+FEW_FAR = 0.005  # of all values of a column: typing errors, no tail
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +64,32 @@ def together(features: tuple[str, ...], parts: Iterable[ColumnFacts]) -> ColumnF
     return whole
 
 
-def facts_of_rows(X: Float, features: tuple[str, ...]) -> ColumnFacts:
-    """Those of a table that is there, missing values left out.
+def facts_of_tables(tables: Mapping[str, Float], features: tuple[str, ...]) -> dict[str, ColumnFacts]:
+    """Those of tables that are all here, missing values left out.
 
-    >>> facts = facts_of_rows(np.array([[1.0, np.nan], [3.0, np.nan]]), ("a", "b"))
+    Few values that lie far out, over all tables, are left out as well: one typing error would hide another unit. Where
+    they are many, the column has a long tail.
+
+    >>> facts = facts_of_tables({"one": np.array([[1.0, np.nan], [3.0, np.nan]])}, ("a", "b"))["one"]
     >>> facts.mean, facts.deviation, facts.count
     (array([ 2., nan]), array([ 1., nan]), array([2., 0.]))
     """
-    present = ~np.isnan(X)
-    count = present.sum(axis=0).astype(np.float64)
-    n = np.where(count > 0, count, np.nan)
-    low, high = (np.where(count > 0, end.reduce(X, axis=0), np.nan) for end in (np.fmin, np.fmax))
+    near = {name: in_bulk(X) for name, X in tables.items()}
+    count = {name: np.count_nonzero(~np.isnan(X), axis=0) for name, X in tables.items()}
+    n_far = sum(count[name] - np.count_nonzero(near[name], axis=0) for name in tables)
+    few = n_far <= FEW_FAR * sum(count.values())
+    return {name: _facts(X, np.where(few, near[name], ~np.isnan(X)), features) for name, X in tables.items()}
+
+
+def _facts(X: Float, taken: Bool, features: tuple[str, ...]) -> ColumnFacts:
+    """Of the values that are taken, but for their number."""
+    n = np.where(taken.any(axis=0), taken.sum(axis=0), np.nan)
+    values = np.where(taken, X, np.nan)
+    low, high = (end.reduce(values, axis=0) for end in (np.fmin, np.fmax))
     size = np.fmax(np.abs(low), np.abs(high))
     unit = np.where(size > 0, size, 1.0)  # squares of large values would overflow
-    mean = np.where(present, X / unit, 0.0).sum(axis=0) / n
-    deviation = unit * np.sqrt(np.where(present, (X / unit - mean) ** 2, 0.0).sum(axis=0) / n)
-    mean = unit * mean
-    return ColumnFacts.of(features, len(X), count=count, mean=mean, deviation=deviation, low=low, high=high)
+    mean = np.where(taken, values / unit, 0.0).sum(axis=0) / n
+    deviation = np.sqrt(np.where(taken, (values / unit - mean) ** 2, 0.0).sum(axis=0) / n)
+    count = np.count_nonzero(~np.isnan(X), axis=0).astype(np.float64)
+    numbers = {"mean": unit * mean, "deviation": unit * deviation, "low": low, "high": high}
+    return ColumnFacts.of(features, len(X), count=count, **numbers)

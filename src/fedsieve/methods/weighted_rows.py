@@ -12,6 +12,8 @@ from fedsieve.messages.means import SITES
 from fedsieve.messages.projections import AskProjections, Projections
 from fedsieve.tables import ArrayTable, Table, dense
 
+MOST_VALUES = 1 << 24  # of copies of rows
+
 
 def own_covariances(request: AskCovariances, table: Table, weights: Float | None) -> Covariances:
     """Sums, and sums of products, of the table's rows."""
@@ -38,11 +40,14 @@ def own_projections(request: AskProjections, table: Table, weights: Float | None
 def counted_rows(table: Table, weights: Float | None) -> Table:
     """The rows as they count in robust ranges and in means that fill gaps: those of whole weights so many times.
 
-    Totals that travel to sites are counts of rows, so that with other weights each row counts once.
+    Totals that travel to sites are counts of rows, so that with other weights each row counts once. Very large weights
+    count in proportion, so that memory holds the rows.
     """
     if weights is None or not np.array_equal(weights, np.round(weights)):
         return table
-    return ArrayTable(table.names, np.repeat(dense(table.whole(table.names)), weights.astype(np.int64), axis=0))
+    most = max(table.n_rows, MOST_VALUES // max(len(table.names), 1))
+    times = weights if weights.sum() <= most else np.maximum(np.round(weights * (most / weights.sum())), 1)
+    return ArrayTable(table.names, np.repeat(dense(table.whole(table.names)), times.astype(np.int64), axis=0))
 
 
 def _encoded(request: AskCovariances | AskProjections, table: Table, weights: Float) -> tuple[Encoding, Float]:

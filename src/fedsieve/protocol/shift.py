@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.measures.column_facts import ColumnFacts, facts_of_rows, together
+from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables, together
 from fedsieve.measures.shift import Shift, compare
 from fedsieve.protocol.cohort import SERVER
 from fedsieve.protocol.influence import KeptReplies
@@ -40,17 +40,16 @@ def shift_of_tables(method: Method, labeled: Labeled, tables: Mapping[str, Table
     """The same of tables that are all here; `None` where the method shows nobody a single one of them, as above."""
     if method.secure or method.private:
         return None
-    parties = {SERVER: method.server_table(labeled), **tables}
-    facts = {name: _facts(table, method.features) for name, table in parties.items()}
-    return compare(facts, ~method.nominal_mask)
-
-
-def _facts(table: Table, features: tuple[str, ...]) -> ColumnFacts:
-    step = max(1, BLOCK // max(table.n_rows, 1))
-    blocks = (features[start : start + step] for start in range(0, len(features), step))
-    facts = together(features, (facts_of_rows(dense(table.whole(block)), block) for block in blocks))
-    assert facts is not None  # there is at least one feature
-    return facts
+    parties, features = {SERVER: method.server_table(labeled), **tables}, method.features
+    step = max(1, BLOCK // max(table.n_rows for table in parties.values()))
+    told: dict[str, list[ColumnFacts]] = {name: [] for name in parties}
+    for start in range(0, len(features), step):
+        block = features[start : start + step]
+        facts = facts_of_tables({name: dense(table.whole(block)) for name, table in parties.items()}, block)
+        for name, part in facts.items():
+            told[name].append(part)
+    known = {name: whole for name, parts in told.items() if (whole := together(features, parts)) is not None}
+    return compare(known, ~method.nominal_mask)
 
 
 def shift_record(shift: Shift | None) -> dict[str, Any] | None:
