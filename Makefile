@@ -42,6 +42,7 @@ bench: $(READY)  ## speed against peers in one run; damage and lies; what the ru
 	$(BIN)/python -m benchmarks.secure_sums
 	$(BIN)/python -m benchmarks.privacy_budget
 	$(BIN)/python -m benchmarks.shift
+	$(BIN)/python -m benchmarks.ranges
 
 tables: $(READY)  ## the paper's tables and figure beside ours, and the page about quality; resumes where it stopped
 	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml benchmarks/quality/*.toml --jobs 2
