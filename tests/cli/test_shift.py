@@ -53,8 +53,9 @@ def test_what_looks_like_another_unit_is_said(fedsieve, site):
 @pytest.mark.parametrize("method", ["sieve", "ssfmlfs"])
 def test_select_names_the_client_whose_column_is_in_another_unit(fedsieve, tables, method):
     heavy = tables.clients["siteA"].assign(**{"weight [kg]": lambda rows: rows["weight [kg]"] * 1000})
-    tables.save("siteA.csv", heavy)
-    tables.save("siteB.parquet", pd.concat([tables.clients["siteB"], tables.clients["siteC"]]))
+    tables.save("server.csv", pd.concat([tables.server] * 2))  # of few rows nothing is said
+    tables.save("siteA.csv", pd.concat([heavy] * 2))
+    tables.save("siteB.parquet", pd.concat([tables.clients["siteB"], tables.clients["siteC"]] * 2))
     said = fedsieve(*tables.select(method=method))
     told = "siteA, column 'weight [kg]': its values look like 1000 times the others' (g and mg?)"
     assert said.code == 0

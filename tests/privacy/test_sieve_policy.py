@@ -25,12 +25,21 @@ FEATURES = ("f0", "f1", "f2", "f3")
 NARROW = (m.AskRanges, m.AskMeans, m.AskCovariances)
 WIDE = (m.AskRanges, m.AskMeans, m.AskProjections, m.AskCovariances)
 PLANS = {
-    "numbers": (SieveMethod(FEATURES), NARROW),
-    "as many numbers as are compared": (SieveMethod(FEATURES, n_features_to_select=1, screen=4), NARROW),
-    "one number more": (SieveMethod(FEATURES, n_features_to_select=1, screen=3), WIDE),
-    "twice as many as are selected": (SieveMethod(FEATURES, n_features_to_select=2, screen=2), NARROW),
-    "codes": (SieveMethod(FEATURES, nominal=("f2",)), WIDE),  # how many columns that makes, only ranges will tell
-    "groups": (SieveMethod(FEATURES, groups=(("f0", "f3"),)), NARROW),
+    "numbers": (SieveMethod(FEATURES, ranges="federated"), NARROW),
+    "as many numbers as are compared": (
+        SieveMethod(FEATURES, ranges="federated", n_features_to_select=1, screen=4),
+        NARROW,
+    ),
+    "one number more": (SieveMethod(FEATURES, ranges="federated", n_features_to_select=1, screen=3), WIDE),
+    "twice as many as are selected": (
+        SieveMethod(FEATURES, ranges="federated", n_features_to_select=2, screen=2),
+        NARROW,
+    ),
+    "codes": (
+        SieveMethod(FEATURES, ranges="federated", nominal=("f2",)),
+        WIDE,
+    ),  # how many columns that makes, only ranges will tell
+    "groups": (SieveMethod(FEATURES, ranges="federated", groups=(("f0", "f3"),)), NARROW),
 }
 plans = pytest.mark.parametrize(("plan", "agreed"), PLANS.values(), ids=PLANS)
 policies = pytest.mark.parametrize("policy", [LIBRARY, LENIENT], ids=["library", "lenient site"])
@@ -78,7 +87,7 @@ def test_exactly_the_kinds_of_request_that_were_agreed_on_are_answered(plan, agr
 @policies
 def test_the_last_product_of_another_method_is_refused_too(policy):
     request = m.AskProducts(None, np.ones(4))
-    assert "AskProducts, which was not agreed on" in refused(SieveMethod(FEATURES), request, policy)
+    assert "AskProducts, which was not agreed on" in refused(SieveMethod(FEATURES, ranges="federated"), request, policy)
 
 
 @policies
@@ -233,9 +242,9 @@ def test_of_numbers_that_can_be_compared_and_may_not_be_missing_two_messages_lea
 
 
 def test_covariances_of_more_columns_than_are_compared_are_refused():
-    plan = SieveMethod(FEATURES, n_features_to_select=1, screen=3)
+    plan = SieveMethod(FEATURES, ranges="federated", n_features_to_select=1, screen=3)
     too_many = requests(plan)[m.AskCovariances]
     assert refused(plan, too_many) == ("was asked for covariances of 4 columns; agreed: at most 3 (screen).")
     rules(plan).check_request(requests(plan, FEATURES[1:])[m.AskCovariances])
-    whole = SieveMethod(FEATURES, n_features_to_select=1, screen=3, groups=(FEATURES,))
+    whole = SieveMethod(FEATURES, ranges="federated", n_features_to_select=1, screen=3, groups=(FEATURES,))
     rules(whole).check_request(too_many)

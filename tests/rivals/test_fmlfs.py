@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -86,9 +86,9 @@ def test_permuted_features_have_permuted_results(sites, parameters, random):
     assert_allclose(after.relevance_, before.relevance_[moved], atol=1e-12)
     assert_allclose(after.apart_, before.apart_[moved], atol=1e-12)
     assert_array_equal(after.front_, before.front_[moved])
-    for values in (before.relevance_, before.apart_, before.scores_):
-        assume(len(np.unique(values.round(9))) == len(values))  # ties go to the smaller index
-    assert_array_equal(np.array(moved)[after.order_], before.order_)
+    told = (before.relevance_, before.apart_, before.scores_)
+    if all(len(np.unique(values.round(9))) == len(values) for values in told):  # ties go to the smaller index
+        assert_array_equal(np.array(moved)[after.order_], before.order_)
 
 
 @given(sites_with_labels(), PARAMETERS)

@@ -44,7 +44,9 @@ def relations_of(features):
 
 def endpoint(rows, policy=LIBRARY, **others):
     table = ArrayTable(FEATURES, np.asarray(rows, dtype=float))
-    return Endpoint.of_table(table, SieveMethod(FEATURES, missing="error"), policy, Bare(), TransientState(), **others)
+    return Endpoint.of_table(
+        table, SieveMethod(FEATURES, ranges="federated", missing="error"), policy, Bare(), TransientState(), **others
+    )
 
 
 def ask(site, request):
@@ -114,7 +116,7 @@ def test_ranges_of_its_own_invention_are_no_answer_to_a_server():
 def test_a_sum_over_few_rows_does_not_leave_either(n_rows):
     """An edge server knows how many rows its sites have once they answered."""
     total = m.Ranges(n_rows, FEATURES, np.zeros(2), np.ones(2))
-    rules = SiteRules(SieveMethod(FEATURES, missing="error"), LEAST_10)
+    rules = SiteRules(SieveMethod(FEATURES, ranges="federated", missing="error"), LEAST_10)
     edge = Endpoint(lambda: rules, lambda *_: total, Bare(), TransientState(), hides_defects=True)
     assert isinstance(ask(edge, RANGES), m.Refusal if n_rows < 10 else m.Ranges)
 
@@ -190,7 +192,7 @@ def test_under_the_rules_of_sites_a_fit_is_that_of_a_library_to_the_last_bit(sel
 @pytest.mark.parametrize(
     ("selector", "said"),
     [
-        (Sieve(n_bootstraps=0), "allow_exact_ranges = false"),
+        (Sieve(ranges="federated", n_bootstraps=0), "allow_exact_ranges = false"),
         (SSFMLFS(), "allow_exact_ranges = false"),
         (SSFMLFS(ranges="robust", wire="matrices"), "allow_matrices = false"),
         (SSFMLFS(ranges="robust", spread="mean"), "spread='mean' gives a radius that no site can check"),

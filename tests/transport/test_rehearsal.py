@@ -12,7 +12,7 @@ from protocol.federation import example, labeled, sites
 
 CASE = example()
 TABLE = sites(CASE)["site-2"]
-METHOD = SieveMethod(CASE.features)
+METHOD = SieveMethod(CASE.features, ranges="federated")
 OPEN = replace(SITE, min_rows=2, min_cell=0, rows_per_column=0, allow_exact_ranges=True)
 
 
