@@ -202,11 +202,39 @@ def test_a_method_that_knows_no_codes_says_so(case):
         rivals.FMLFS(2).fit(X, Y, clients=pairs)
 
 
-def test_a_column_that_only_some_have_filled(case):
+NOTHING = {
+    "None": None,
+    "NaN, as a file is read": np.nan,
+    "nullable": pd.array([pd.NA], dtype="Float64")[0],
+    "no date": pd.NaT,
+}
+
+
+@pytest.mark.parametrize("where", ["labeled", "a"])
+@pytest.mark.parametrize("nothing", NOTHING)
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_a_column_that_only_some_have_filled(case, where, nothing, as_frame):
     X, Y, clients = case
-    clients["a"]["ward"] = None
-    selector = SSFMLFS(2, missing="unrelated").fit(X, Y, clients=clients)
+    (X if where == "labeled" else clients["a"])["ward"] = NOTHING[nothing]
+    others = {name: as_frame(frame) for name, frame in clients.items()}
+    selector = SSFMLFS(2, missing="unrelated").fit(as_frame(X), Y, clients=others)
     assert selector.categories_["ward"] == ("north", "south", "west")
+
+
+@pytest.mark.parametrize("dtype", [float, "Int64"])
+def test_an_id_with_a_gap_is_an_id(case, dtype):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["record"] = pd.Series(np.arange(len(frame)) + 700).where(frame.index != 3).astype(dtype)
+    with pytest.warns(FedSieveWarning, match="columns are left out: 'record': differs in every row, as an id does"):
+        assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ("record",)
+
+
+def test_floats_are_no_ids_where_they_say_so(case):
+    X, Y, clients = case
+    for frame, dtype in ((X, "Float64"), (clients["a"], float), (clients["b"], "Float64")):
+        frame["record"] = pd.Series(np.arange(len(frame)) + 700).where(frame.index != 3).astype(dtype)
+    assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ()
 
 
 @pytest.mark.parametrize("missing", ["mean", "indicator"])
@@ -248,6 +276,35 @@ def test_weights_go_with_text(case):
     twins = {name: by_hand(frame, WORDS) for name, frame in clients.items()}
     twin = Sieve(2, nominal=["sex", "ward"], **SMALL).fit(by_hand(X, WORDS), Y, clients=twins, sample_weight=weights)
     np.testing.assert_allclose(text.scores_, twin.scores_, rtol=1e-9)
+
+
+STAGES = ["1", "2", "3a", "3b"]
+
+
+@pytest.mark.parametrize("turned", [lambda one: one.astype(int), lambda one: one.astype(float)], ids=["int", "float"])
+@pytest.mark.parametrize("share", [0.2, 0.8])
+@pytest.mark.parametrize("where", ["labeled", "a"])
+def test_a_nominal_column_of_numbers_and_words_is_all_words(case, turned, share, where):
+    X, Y, clients = case
+    rng = np.random.default_rng(5)
+    for frame in (X, *clients.values()):
+        frame["stage"] = rng.choice(STAGES, len(frame), p=[share / 2, share / 2, (1 - share) / 2, (1 - share) / 2])
+    plain = X if where == "labeled" else clients["a"]
+    plain["stage"] = rng.choice(["1", "2"], len(plain))
+    words = {**WORDS, "stage": STAGES}
+    twins = {name: by_hand(frame, words) for name, frame in clients.items()}
+    twin = SSFMLFS(2, nominal=list(words)).fit(by_hand(X, words), Y, clients=twins)
+    plain["stage"] = turned(plain["stage"])
+    found = SSFMLFS(2, nominal=["stage"]).fit(X, Y, clients=clients)
+    assert found.categories_["stage"] == tuple(STAGES)
+    assert_array_equal(found.scores_, twin.scores_)
+
+
+def test_truth_values_among_the_words_of_a_nominal_column_are_0_and_1(case):
+    X, Y, clients = case
+    X["stage"], clients["a"]["stage"] = np.resize(["0", "1", "x"], len(X)), clients["a"]["smoker"]
+    clients["b"]["stage"] = np.resize([0.0, 1.0], len(clients["b"]))
+    assert SSFMLFS(2, nominal=["stage"]).fit(X, Y, clients=clients).categories_["stage"] == ("0", "1", "x")
 
 
 def test_columns_without_a_common_word_are_left_out(case):

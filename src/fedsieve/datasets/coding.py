@@ -74,7 +74,7 @@ class Coding:
     def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
         """The column's values as numbers, and how many words of it are none of the declared ones."""
         if name in self.categories:
-            if column.kind == DATES or (column.kind == NEITHER and not len(column.values)):
+            if column.kind != EMPTY and not _has_words(column):
                 raise not_numbers(owner, name, column, "text")
             numbers, unknown = codes(as_words(column, n_rows), self.categories[name])
             return numbers, unknown if name in self.fixed else 0
@@ -104,12 +104,13 @@ def decide(
         kind = _kind(name, columns, declared)
         if kind == TEXT:
             if not takes_text:
-                raise not_numbers(*_first(name, columns, TEXT))
+                odd = next(who for who, column in columns.items() if column.kind not in (NUMBERS, EMPTY))
+                raise not_numbers(odd, name, columns[odd])
             words = declared.categories.get(name) or next(iter(columns.values())).words
             if words is not None:
                 fixed.append(name)
             else:
-                words = common_words([column.values for column in columns.values() if column.kind != EMPTY])
+                words = common_words([as_words(column, 0) for column in columns.values()])
             if words:
                 categories[name] = tuple(words)
             else:
@@ -176,8 +177,8 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
     if name in declared.categories:
         return TEXT
     kinds = {owner: column.kind for owner, column in columns.items() if column.kind != EMPTY}
-    if name in declared.nominal and NEITHER in kinds.values():
-        kinds = {owner: TEXT if len(columns[owner].values) else NEITHER for owner in kinds}
+    if name in declared.nominal and not {TEXT, NEITHER}.isdisjoint(kinds.values()):  # 1, 2, 3a: all of it is words
+        kinds = {owner: TEXT if _has_words(columns[owner]) else kind for owner, kind in kinds.items()}
     first = next(iter(kinds.values()), NUMBERS)
     for owner, kind in kinds.items():
         if kind == NEITHER or (first == NUMBERS and kind != first):
@@ -195,8 +196,9 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
     return first
 
 
-def _first(name: str, columns: Mapping[str, Column], kind: str) -> tuple[str, str, Column]:
-    return next((owner, name, column) for owner, column in columns.items() if column.kind == kind)
+def _has_words(column: Column) -> bool:
+    """Whether its values can be read as words."""
+    return column.kind in (TEXT, NUMBERS) or (column.kind == NEITHER and len(column.values) > 0)
 
 
 def _first_row(column: Column) -> int:
