@@ -100,3 +100,12 @@ def test_measurements_in_one_column_of_a_table_are_refused_as_well():
         SSFMLFS().fit(X, np.linspace(0.1, 0.9, 6)[:, None])
     with pytest.raises(DataError, match="labels must be 0 or 1"):
         D2F().fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize("value", [7.25, 773100])
+def test_a_wrong_label_is_told_by_its_place_and_never_shown(value):
+    Y = np.resize([0.0, 1.0, 1.0], (6, 2))
+    Y[1, 0] = value
+    with pytest.raises(DataError, match="labels must be 0 or 1; got another number in row 1, label 0") as refused:
+        Sieve().fit(X, Y)
+    assert f"{value:g}" not in str(refused.value)

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve import SSFMLFS, Sieve, rivals
-from fedsieve.errors import DataError, FedSieveWarning
+from fedsieve.errors import DataError, FedSieveError, FedSieveWarning
 
 CANARY = "SECRET-7731"
 SMALL = {"n_trees": 10, "n_bootstraps": 0}
@@ -322,3 +322,17 @@ def test_declared_ranges_need_none_for_text_and_ids(case):
     ranges = {"age": (0.0, 100.0), "smoker": (0.0, 1.0), "noise": (0.0, 1.0)}
     with pytest.warns(FedSieveWarning, match="'uuid': named like an id"):
         assert Sieve(2, ranges=ranges, **SMALL).fit(X, Y, clients=clients).left_out_ == ("uuid",)
+
+
+@pytest.mark.parametrize("ranges", ["robust", "federated"])
+def test_codes_that_are_none_are_told_by_their_owner_and_never_shown(case, ranges):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["nyha"] = np.resize([1, 2, 3, 4], len(frame))
+    clients["b"].loc[:8, "nyha"] = np.arange(990_000, 990_009)
+    with pytest.raises(FedSieveError, match=r"client 'b'.*'nyha'") as refused:
+        Sieve(2, nominal=["nyha"], ranges=ranges, **SMALL).fit(X, Y, clients=clients)
+    assert "9900" not in str(refused.value)
+    without = Sieve(2, nominal=["nyha"], ranges=ranges, on_bad_client="drop", **SMALL)
+    clients["c"] = clients["a"]
+    assert set(without.fit(X, Y, clients=clients).dropped_) == {"b"}

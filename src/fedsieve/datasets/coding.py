@@ -15,7 +15,7 @@ from fedsieve.categories import RARE, Categories, code_range, codes, common_word
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
 from fedsieve.messages.columns import ROBUST
-from fedsieve.messages.encoding import LARGEST_CODE
+from fedsieve.messages.encoding import LARGEST_CODE, MAX_CODES
 from fedsieve.tables import Table, dense
 
 ENCODE = "Encode it in numbers, the same at all sites, or leave it out."
@@ -126,15 +126,20 @@ def decide(
 def _code_bounds(nominal: Iterable[str], tables: Sequence[Table]) -> dict[str, tuple[float, float]]:
     """The smallest and the largest code of each column in all tables; what is no code is left for its owner to refuse.
 
-    One code alone, and columns that a table lacks, have none.
+    So are codes too far from those of the tables before. One code alone, and columns that a table lacks, have none.
     """
     bounds = {}
     for name in nominal:
         if all(name in table.names for table in tables):
-            values = np.concatenate([dense(table.whole([name])).ravel() for table in tables])
-            present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
-            if len(present) and present.min() < present.max():
-                bounds[name] = (float(present.min()), float(present.max()))
+            low, high = np.inf, -np.inf
+            for table in tables:
+                values = dense(table.whole([name])).ravel()
+                present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
+                wider = min(low, present.min(initial=np.inf)), max(high, present.max(initial=-np.inf))
+                if table is tables[0] or wider[1] - wider[0] < MAX_CODES:
+                    low, high = wider
+            if low < high:
+                bounds[name] = (float(low), float(high))
     return bounds
 
 

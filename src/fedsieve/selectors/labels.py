@@ -47,9 +47,10 @@ def read_labels(Y: Any, owner: str = "labels", *, partly: bool = False) -> tuple
     wrong = labeled[:, None] & ~np.isin(numbers, (0.0, 1.0)) & ~(unknown & partly)
     if wrong.any():
         row, label = (int(index) for index in np.argwhere(wrong)[0])
+        got = f"{numbers[row, label]:g}" if unknown[row, label] else "another number"  # which may be a person's
         single = " Single unknown labels are for Sieve and SSFMLFS." * bool(unknown[wrong].all())
         raise DataError(
-            f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
+            f"{owner}: labels must be 0 or 1; got {got} in row {row}, label {label} "
             f"({int(wrong.sum())} such entries). A row without labels is -1 throughout.{single}"
         )
     if unknown[labeled].any():
