@@ -113,6 +113,25 @@ def test_a_category_keeps_its_own_words_and_others_are_counted(case):
     assert message == "client 'b': words that are none of the agreed categories count as 'other': 3 in 'ward'."
 
 
+@pytest.mark.parametrize("ward", ["category", pl.Enum], ids=["pandas", "polars"])
+def test_words_that_only_clients_have_join_the_categories(case, ward):
+    X, Y, clients = case
+    X = X[X["ward"] != "west"].reset_index(drop=True)
+    Y = np.column_stack([X["sex"] == "f", X["ward"] == "north"])
+    plain = SSFMLFS(2).fit(X, Y, clients=clients)
+
+    def turned(frame):
+        if ward == "category":
+            return frame.astype({"ward": ward})
+        return pl.from_pandas(frame).with_columns(pl.col("ward").cast(ward(sorted(set(frame["ward"])))))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = SSFMLFS(2).fit(turned(X), Y, clients={name: turned(frame) for name, frame in clients.items()})
+    assert found.categories_["ward"] == ("north", "south", "west")
+    assert_array_equal(found.scores_, plain.scores_)
+
+
 def test_ids_are_left_out_with_a_warning(case):
     X, Y, clients = case
     for frame in (X, *clients.values()):

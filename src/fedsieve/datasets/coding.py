@@ -91,7 +91,8 @@ def decide(
     """From the columns of all tables there are, by owner; the first table has the labeled rows.
 
     A column is left out if it is named like an id or is a key in every table. A word in fewer than `RARE` rows of all
-    tables counts as "other", unless the column itself or the user declares the words.
+    tables counts as "other", unless the labeled rows' column itself or the user declares the words; those that the column
+    declares come first, and common ones of other tables after them.
     """
     categories: dict[str, tuple[str, ...]] = {}
     left_out: dict[str, str] = {}
@@ -106,11 +107,12 @@ def decide(
             if not takes_text:
                 odd = next(who for who, column in columns.items() if column.kind not in (NUMBERS, EMPTY))
                 raise not_numbers(odd, name, columns[odd])
-            words = declared.categories.get(name) or next(iter(columns.values())).words
-            if words is not None:
+            words, own = declared.categories.get(name), next(iter(columns.values())).words
+            if words or own:
                 fixed.append(name)
-            else:
-                words = common_words([as_words(column, 0) for column in columns.values()])
+            if not words:
+                common = common_words([as_words(column, 0) for column in columns.values()])
+                words = tuple(dict.fromkeys([*(own or ()), *common]))
             if words:
                 categories[name] = tuple(words)
             else:
