@@ -12,6 +12,7 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.categories import RARE, Categories, code_range, codes, common_words, is_key, named_like_an_id
+from fedsieve.checks import check_known
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
 from fedsieve.messages.columns import ROBUST
@@ -91,9 +92,10 @@ def decide(
     """From the columns of all tables there are, by owner; the first table has the labeled rows.
 
     A column is left out if it is named like an id or is a key in every table. A word in fewer than `RARE` rows of all
-    tables counts as "other", unless the labeled rows' column itself or the user declares the words; those that the column
-    declares come first, and common ones of other tables after them.
+    tables counts as "other", unless the column of the labeled rows or the user declares the words; those of the column
+    come first, and common ones of other tables after them.
     """
+    check_known(next(iter(tables)), "dates (--dates) names", declared.dates, set(features))
     categories: dict[str, tuple[str, ...]] = {}
     left_out: dict[str, str] = {}
     coded, fixed = [], []
@@ -115,6 +117,11 @@ def decide(
                 words = tuple(dict.fromkeys([*(own or ()), *common]))
             if words:
                 categories[name] = tuple(words)
+            elif name in declared.names:
+                raise DataError(
+                    f"{next(iter(tables))}: column {name!r} is to be kept, but no word in it occurs in {RARE} rows or "
+                    "more, so that nothing can be learned from it. Leave it out, or put its words into fewer groups."
+                )
             else:
                 left_out[name] = f"no word in it occurs in {RARE} rows or more"
         elif kind == NUMBERS and next(iter(columns.values())).coded:
@@ -166,11 +173,22 @@ def warn_of(message: str) -> None:
 
 def why_no_feature(name: str, columns: Mapping[str, Column]) -> str:
     """Why a column only names its rows, in all tables there are; empty where it does not."""
-    if named_like_an_id(name):
-        return "named like an id"
     known = [column for column in columns.values() if column.kind != EMPTY]
+    if named_like_an_id(name) and not _yes_or_no(known):
+        return "named like an id"
     may_be = all(column.kind == TEXT or (column.kind == NUMBERS and column.whole) for column in known)
     return "differs in every row, as an id does" if known and may_be and all(is_key(c.values) for c in known) else ""
+
+
+def _yes_or_no(columns: Sequence[Column]) -> bool:
+    """Whether it is 0 and 1, both of them: no name of a row, whatever it is called."""
+    found: set[float] = set()
+    for column in columns:
+        if column.kind != NUMBERS:
+            return False
+        values = to_numbers(column.values)
+        found.update(np.unique(values[~np.isnan(values)]).tolist())
+    return found == {0.0, 1.0} and sum(len(column.values) for column in columns) > len(found)
 
 
 def not_numbers(owner: str, name: str, column: Column, wanted: str = "numbers") -> DataError:
@@ -194,6 +212,11 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
             raise DataError(
                 f"{owner}: column {name!r} holds dates, first in row {_first_row(columns[owner])}. Leave it out "
                 f"(--drop), or have it read as days since 1970-01-01: dates=[{name!r}] (--dates)."
+            )
+        if kind == TEXT and name in declared.dates:
+            raise DataError(
+                f"{owner}: column {name!r} is named in dates (--dates), but holds text, first in row "
+                f"{_first_row(columns[owner])}. Write dates as YYYY-MM-DD, or take it out of dates."
             )
         if kind != first:
             one = next(iter(kinds))
