@@ -87,6 +87,28 @@ def test_the_original_columns_come_out(case):
     pd.testing.assert_frame_equal(selector.set_output(transform="pandas").transform(X), X[["sex", "ward"]])
 
 
+def test_the_original_columns_come_out_of_polars(case):
+    X, Y, clients = case
+    frames = {}
+    for name, frame in {"X": X, **clients}.items():
+        frames[name] = pl.from_pandas(frame.assign(seen=pd.date_range("2020-01-31", periods=len(frame))))
+    own = frames.pop("X")
+    selector = Sieve(4, dates=["seen"], **SMALL).fit(own, Y, clients=frames)
+    chosen = list(selector.get_feature_names_out())
+    assert {"sex", "ward"} < set(chosen)
+    picked = selector.transform(own)
+    assert_array_equal(picked, np.array(own[chosen].rows(), dtype=object))
+    selector.set_output(transform="polars")
+    out = selector.transform(own)
+    assert out.equals(own[chosen])
+    assert out.schema == own[chosen].schema
+    with pytest.raises(DataError, match=r"feature_names_in_\]"):
+        selector.transform(own[own.columns[::-1]])
+    numbers = {name: frame.select("age", "noise") for name, frame in frames.items()}
+    plain = Sieve(1, **SMALL).fit(own.select("age", "noise"), Y, clients=numbers)
+    assert plain.transform(own.select("age", "noise")).dtype == np.float64
+
+
 def test_without_clients_too(case):
     X, Y, _ = case
     Y[30:] = -1
@@ -355,3 +377,37 @@ def test_codes_that_are_none_are_told_by_their_owner_and_never_shown(case, range
     without = Sieve(2, nominal=["nyha"], ranges=ranges, on_bad_client="drop", **SMALL)
     clients["c"] = clients["a"]
     assert set(without.fit(X, Y, clients=clients).dropped_) == {"b"}
+
+
+@pytest.mark.parametrize("make", [lambda k: Sieve(k, **SMALL), SSFMLFS], ids=["Sieve", "SSFMLFS"])
+@pytest.mark.parametrize("share", [0.5, None, np.float64(0.75)])
+def test_a_share_is_one_of_the_features_without_ids(case, make, share):
+    X, Y, clients = case
+    plain = make(share).fit(X, Y, clients=clients)
+    for frame in (X, *clients.values()):
+        for name in ("patient_id", "visit_id", "mrn"):
+            frame[name] = np.arange(len(frame))
+    with pytest.warns(FedSieveWarning, match="columns are left out"):
+        found = make(share).fit(X, Y, clients=clients)
+    assert found.support_.sum() == plain.support_.sum()
+    assert found.rerank(0.25).support_.sum() == plain.rerank(0.25).support_.sum()
+
+
+@pytest.mark.parametrize("values", [[0, 1], [True, False], [0.0, 1.0, np.nan]], ids=str)
+def test_a_column_of_0_and_1_is_no_id_whatever_its_name(case, values):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["pid"], frame["id"] = np.resize(values, len(frame)), np.resize([0, 1, 2], len(frame))
+    with pytest.warns(FedSieveWarning, match="columns are left out: 'id': named like an id"):
+        assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ("id",)
+
+
+def test_what_is_named_but_cannot_be_is_refused(case):
+    X, Y, clients = case
+    with pytest.raises(DataError, match=r"^Sieve: the labeled rows: column 'sex' is named in dates .* in row 1\."):
+        Sieve(2, dates=["sex"], **SMALL).fit(X, Y, clients=clients)
+    for frame in (X, *clients.values()):
+        frame["visit"] = [f"{CANARY}{row}" for row in range(len(frame))]
+    with pytest.raises(DataError, match="column 'visit' is to be kept, but no word in it occurs in 5 rows") as told:
+        Sieve(2, nominal=["visit"], **SMALL).fit(X.assign(visit=[f"{CANARY}{-row}" for row in range(len(X))]), Y)
+    assert CANARY not in str(told.value)
