@@ -262,16 +262,16 @@ def test_projections_of_other_columns_do_not_add_up(names):
 
 NO_WHOLE_NUMBER = r"nominal column 'f3' has a code that is no whole number\. Number the categories 0, 1, 2, \.\.\.$"
 TOO_MANY = (
-    r"the codes of nominal column 'f3' go from {} to {}; at most 1000 are encoded\. "
+    r"the codes of nominal column 'f3' are too far apart; at most 1000 are encoded\. "
     r"Number the categories 0, 1, 2, \.\.\., or treat the column as a number\.$"
 )
 BAD_CODES = {
     "below all others": (0.5, NO_WHOLE_NUMBER),
     "between others": (1.5, NO_WHOLE_NUMBER),
     "above all others": (3.25, NO_WHOLE_NUMBER),
-    "far above": (1001.0, TOO_MANY.format(1, 1001)),
-    "far below": (-997.0, TOO_MANY.format(-997, 3)),
-    "beyond whole floats": (2.0**60, TOO_MANY.format(1, r"1\.15292e\+18")),
+    "far above": (1001.0, TOO_MANY),
+    "far below": (-997.0, TOO_MANY),
+    "beyond whole floats": (2.0**60, TOO_MANY),
 }
 bad_codes = pytest.mark.parametrize(("code", "says"), BAD_CODES.values(), ids=BAD_CODES)
 wide_or_not = pytest.mark.parametrize("screen", [2, 2000], ids=["wide", "narrow"])
@@ -330,7 +330,7 @@ def test_a_thousand_codes_are_allowed_where_floats_tell_them_apart(low, high, al
     if allowed:
         assert len(set(Encoding.of(columns, scaling).code)) == high - low + 1
     else:
-        with pytest.raises(DataError, match=r"the codes of nominal column 'id' go from .* at most 1000 are encoded"):
+        with pytest.raises(DataError, match=r"nominal column 'id' are too far apart; at most 1000 are encoded"):
             Encoding.of(columns, scaling)
 
 
@@ -368,7 +368,7 @@ BAD_RANGES = {
     "one for all": (lambda *_: m.Scaling(np.array(-9.0), np.array(9.0)), NO_RANGES),
     "too many codes": (
         with_entry("high", 3, 5000.0),
-        "the codes of nominal column 'f3' go from 1 to 5000; at most 1000 are encoded. "
+        "the codes of nominal column 'f3' are too far apart; at most 1000 are encoded. "
         "Number the categories 0, 1, 2, ..., or treat the column as a number.",
     ),
     "half a code": (

@@ -130,7 +130,7 @@ def test_unlabeled_rows_are_counted_and_refused(selector, rng, y, n_rows):
 def test_labels_that_are_neither_0_nor_1_are_refused_with_their_place(selector, sites):
     (X, Y), *others = sites
     Y[7, 2] = 3.0
-    assert "labels must be 0 or 1; got 3 in row 7, label 2" in refusal(selector, X, Y, others)
+    assert "labels must be 0 or 1; got another number in row 7, label 2" in refusal(selector, X, Y, others)
 
 
 def test_rows_without_labels_are_refused_before_anything_is_read(selector, sites):
@@ -221,4 +221,4 @@ def test_a_bad_label_is_placed_in_its_own_site(selector, sites):
     (X, Y), (Z, Yz), other = sites
     Yz[5, 1] = 7
     said = refusal(selector, X, Y, {"north": (Z, Yz), "south": other}, DataError)
-    assert said.startswith("client 'north': labels must be 0 or 1; got 7 in row 5, label 1")
+    assert said.startswith("client 'north': labels must be 0 or 1; got another number in row 5, label 1")

@@ -100,3 +100,43 @@ def test_measurements_in_one_column_of_a_table_are_refused_as_well():
         SSFMLFS().fit(X, np.linspace(0.1, 0.9, 6)[:, None])
     with pytest.raises(DataError, match="labels must be 0 or 1"):
         D2F().fit(X, X[:, :2])
+
+
+@pytest.mark.parametrize("value", [7.25, 773100])
+def test_a_wrong_label_is_told_by_its_place_and_never_shown(value):
+    Y = np.resize([0.0, 1.0, 1.0], (6, 2))
+    Y[1, 0] = value
+    with pytest.raises(DataError, match="labels must be 0 or 1; got another number in row 1, label 0") as refused:
+        Sieve().fit(X, Y)
+    assert f"{value:g}" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("y", "these"),
+    [
+        (np.arange(60.0), "60 different numbers in 60 rows"),
+        ([f"{value / 1000}" for value in range(60)], "60 different numbers, not all of them whole"),
+        ([str(value) for value in range(60)], "60 different numbers in 60 rows"),
+        ([f"patient {value}" for value in range(60)], "60 different words in 60 rows"),
+        ([*range(30), *range(10)] + [-1] * 20, "30 different numbers in 40 rows"),
+    ],
+)
+def test_nearly_as_many_classes_as_rows_are_none(y, these):
+    with pytest.raises(DataError, match=rf"^Sieve: y must hold classes; these are {these}\. Make classes of"):
+        read_labels(y, "Sieve")
+
+
+@pytest.mark.parametrize("y", [np.arange(60) % 30, np.arange(19), [str(value % 4) for value in range(60)]])
+def test_many_classes_are_classes_still(y):
+    assert read_labels(y)[0].shape[1] == len(set(y))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean", object])
+def test_labels_that_pandas_calls_na_are_unknown(dtype):
+    columns = {"a": [0, 1, pd.NA, pd.NA], "b": [1, 0, 1, pd.NA]}
+    Y = pd.DataFrame({name: pd.array(values, dtype=dtype) for name, values in columns.items()})
+    labels, labeled = read_labels(Y, partly=True)
+    assert labeled.tolist() == [True, True, True, False]
+    assert_array_equal(labels[:3], [[0, 1], [1, 0], [np.nan, 1]])
+    with pytest.raises(DataError, match="got nan in row 2, label 0"):
+        read_labels(Y)

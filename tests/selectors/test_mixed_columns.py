@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from fedsieve import SSFMLFS, Sieve, rivals
-from fedsieve.errors import DataError, FedSieveWarning
+from fedsieve.errors import DataError, FedSieveError, FedSieveWarning
 
 CANARY = "SECRET-7731"
 SMALL = {"n_trees": 10, "n_bootstraps": 0}
@@ -87,6 +87,28 @@ def test_the_original_columns_come_out(case):
     pd.testing.assert_frame_equal(selector.set_output(transform="pandas").transform(X), X[["sex", "ward"]])
 
 
+def test_the_original_columns_come_out_of_polars(case):
+    X, Y, clients = case
+    frames = {}
+    for name, frame in {"X": X, **clients}.items():
+        frames[name] = pl.from_pandas(frame.assign(seen=pd.date_range("2020-01-31", periods=len(frame))))
+    own = frames.pop("X")
+    selector = Sieve(4, dates=["seen"], **SMALL).fit(own, Y, clients=frames)
+    chosen = list(selector.get_feature_names_out())
+    assert {"sex", "ward"} < set(chosen)
+    picked = selector.transform(own)
+    assert_array_equal(picked, np.array(own[chosen].rows(), dtype=object))
+    selector.set_output(transform="polars")
+    out = selector.transform(own)
+    assert out.equals(own[chosen])
+    assert out.schema == own[chosen].schema
+    with pytest.raises(DataError, match=r"feature_names_in_\]"):
+        selector.transform(own[own.columns[::-1]])
+    numbers = {name: frame.select("age", "noise") for name, frame in frames.items()}
+    plain = Sieve(1, **SMALL).fit(own.select("age", "noise"), Y, clients=numbers)
+    assert plain.transform(own.select("age", "noise")).dtype == np.float64
+
+
 def test_without_clients_too(case):
     X, Y, _ = case
     Y[30:] = -1
@@ -111,6 +133,25 @@ def test_a_category_keeps_its_own_words_and_others_are_counted(case):
     assert selector.categories_["ward"] == ("west", "south", "north", "never")
     (message,) = [str(one.message) for one in told]
     assert message == "client 'b': words that are none of the agreed categories count as 'other': 3 in 'ward'."
+
+
+@pytest.mark.parametrize("ward", ["category", pl.Enum], ids=["pandas", "polars"])
+def test_words_that_only_clients_have_join_the_categories(case, ward):
+    X, Y, clients = case
+    X = X[X["ward"] != "west"].reset_index(drop=True)
+    Y = np.column_stack([X["sex"] == "f", X["ward"] == "north"])
+    plain = SSFMLFS(2).fit(X, Y, clients=clients)
+
+    def turned(frame):
+        if ward == "category":
+            return frame.astype({"ward": ward})
+        return pl.from_pandas(frame).with_columns(pl.col("ward").cast(ward(sorted(set(frame["ward"])))))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = SSFMLFS(2).fit(turned(X), Y, clients={name: turned(frame) for name, frame in clients.items()})
+    assert found.categories_["ward"] == ("north", "south", "west")
+    assert_array_equal(found.scores_, plain.scores_)
 
 
 def test_ids_are_left_out_with_a_warning(case):
@@ -202,11 +243,39 @@ def test_a_method_that_knows_no_codes_says_so(case):
         rivals.FMLFS(2).fit(X, Y, clients=pairs)
 
 
-def test_a_column_that_only_some_have_filled(case):
+NOTHING = {
+    "None": None,
+    "NaN, as a file is read": np.nan,
+    "nullable": pd.array([pd.NA], dtype="Float64")[0],
+    "no date": pd.NaT,
+}
+
+
+@pytest.mark.parametrize("where", ["labeled", "a"])
+@pytest.mark.parametrize("nothing", NOTHING)
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
+def test_a_column_that_only_some_have_filled(case, where, nothing, as_frame):
     X, Y, clients = case
-    clients["a"]["ward"] = None
-    selector = SSFMLFS(2, missing="unrelated").fit(X, Y, clients=clients)
+    (X if where == "labeled" else clients["a"])["ward"] = NOTHING[nothing]
+    others = {name: as_frame(frame) for name, frame in clients.items()}
+    selector = SSFMLFS(2, missing="unrelated").fit(as_frame(X), Y, clients=others)
     assert selector.categories_["ward"] == ("north", "south", "west")
+
+
+@pytest.mark.parametrize("dtype", [float, "Int64"])
+def test_an_id_with_a_gap_is_an_id(case, dtype):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["record"] = pd.Series(np.arange(len(frame)) + 700).where(frame.index != 3).astype(dtype)
+    with pytest.warns(FedSieveWarning, match="columns are left out: 'record': differs in every row, as an id does"):
+        assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ("record",)
+
+
+def test_floats_are_no_ids_where_they_say_so(case):
+    X, Y, clients = case
+    for frame, dtype in ((X, "Float64"), (clients["a"], float), (clients["b"], "Float64")):
+        frame["record"] = pd.Series(np.arange(len(frame)) + 700).where(frame.index != 3).astype(dtype)
+    assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ()
 
 
 @pytest.mark.parametrize("missing", ["mean", "indicator"])
@@ -250,6 +319,35 @@ def test_weights_go_with_text(case):
     np.testing.assert_allclose(text.scores_, twin.scores_, rtol=1e-9)
 
 
+STAGES = ["1", "2", "3a", "3b"]
+
+
+@pytest.mark.parametrize("turned", [lambda one: one.astype(int), lambda one: one.astype(float)], ids=["int", "float"])
+@pytest.mark.parametrize("share", [0.2, 0.8])
+@pytest.mark.parametrize("where", ["labeled", "a"])
+def test_a_nominal_column_of_numbers_and_words_is_all_words(case, turned, share, where):
+    X, Y, clients = case
+    rng = np.random.default_rng(5)
+    for frame in (X, *clients.values()):
+        frame["stage"] = rng.choice(STAGES, len(frame), p=[share / 2, share / 2, (1 - share) / 2, (1 - share) / 2])
+    plain = X if where == "labeled" else clients["a"]
+    plain["stage"] = rng.choice(["1", "2"], len(plain))
+    words = {**WORDS, "stage": STAGES}
+    twins = {name: by_hand(frame, words) for name, frame in clients.items()}
+    twin = SSFMLFS(2, nominal=list(words)).fit(by_hand(X, words), Y, clients=twins)
+    plain["stage"] = turned(plain["stage"])
+    found = SSFMLFS(2, nominal=["stage"]).fit(X, Y, clients=clients)
+    assert found.categories_["stage"] == tuple(STAGES)
+    assert_array_equal(found.scores_, twin.scores_)
+
+
+def test_truth_values_among_the_words_of_a_nominal_column_are_0_and_1(case):
+    X, Y, clients = case
+    X["stage"], clients["a"]["stage"] = np.resize(["0", "1", "x"], len(X)), clients["a"]["smoker"]
+    clients["b"]["stage"] = np.resize([0.0, 1.0], len(clients["b"]))
+    assert SSFMLFS(2, nominal=["stage"]).fit(X, Y, clients=clients).categories_["stage"] == ("0", "1", "x")
+
+
 def test_columns_without_a_common_word_are_left_out(case):
     X, Y, clients = case
     for frame in (X, *clients.values()):
@@ -265,3 +363,51 @@ def test_declared_ranges_need_none_for_text_and_ids(case):
     ranges = {"age": (0.0, 100.0), "smoker": (0.0, 1.0), "noise": (0.0, 1.0)}
     with pytest.warns(FedSieveWarning, match="'uuid': named like an id"):
         assert Sieve(2, ranges=ranges, **SMALL).fit(X, Y, clients=clients).left_out_ == ("uuid",)
+
+
+@pytest.mark.parametrize("ranges", ["robust", "federated"])
+def test_codes_that_are_none_are_told_by_their_owner_and_never_shown(case, ranges):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["nyha"] = np.resize([1, 2, 3, 4], len(frame))
+    clients["b"].loc[:8, "nyha"] = np.arange(990_000, 990_009)
+    with pytest.raises(FedSieveError, match=r"client 'b'.*'nyha'") as refused:
+        Sieve(2, nominal=["nyha"], ranges=ranges, **SMALL).fit(X, Y, clients=clients)
+    assert "9900" not in str(refused.value)
+    without = Sieve(2, nominal=["nyha"], ranges=ranges, on_bad_client="drop", **SMALL)
+    clients["c"] = clients["a"]
+    assert set(without.fit(X, Y, clients=clients).dropped_) == {"b"}
+
+
+@pytest.mark.parametrize("make", [lambda k: Sieve(k, **SMALL), SSFMLFS], ids=["Sieve", "SSFMLFS"])
+@pytest.mark.parametrize("share", [0.5, None, np.float64(0.75)])
+def test_a_share_is_one_of_the_features_without_ids(case, make, share):
+    X, Y, clients = case
+    plain = make(share).fit(X, Y, clients=clients)
+    for frame in (X, *clients.values()):
+        for name in ("patient_id", "visit_id", "mrn"):
+            frame[name] = np.arange(len(frame))
+    with pytest.warns(FedSieveWarning, match="columns are left out"):
+        found = make(share).fit(X, Y, clients=clients)
+    assert found.support_.sum() == plain.support_.sum()
+    assert found.rerank(0.25).support_.sum() == plain.rerank(0.25).support_.sum()
+
+
+@pytest.mark.parametrize("values", [[0, 1], [True, False], [0.0, 1.0, np.nan]], ids=str)
+def test_a_column_of_0_and_1_is_no_id_whatever_its_name(case, values):
+    X, Y, clients = case
+    for frame in (X, *clients.values()):
+        frame["pid"], frame["id"] = np.resize(values, len(frame)), np.resize([0, 1, 2], len(frame))
+    with pytest.warns(FedSieveWarning, match="columns are left out: 'id': named like an id"):
+        assert Sieve(2, **SMALL).fit(X, Y, clients=clients).left_out_ == ("id",)
+
+
+def test_what_is_named_but_cannot_be_is_refused(case):
+    X, Y, clients = case
+    with pytest.raises(DataError, match=r"^Sieve: the labeled rows: column 'sex' is named in dates .* in row 1\."):
+        Sieve(2, dates=["sex"], **SMALL).fit(X, Y, clients=clients)
+    for frame in (X, *clients.values()):
+        frame["visit"] = [f"{CANARY}{row}" for row in range(len(frame))]
+    with pytest.raises(DataError, match="column 'visit' is to be kept, but no word in it occurs in 5 rows") as told:
+        Sieve(2, nominal=["visit"], **SMALL).fit(X.assign(visit=[f"{CANARY}{-row}" for row in range(len(X))]), Y)
+    assert CANARY not in str(told.value)

@@ -157,7 +157,10 @@ REFUSED = [
         lambda X, Y, east: (X, np.vstack([np.full((1, 4), -1), Y[1:]]), [east, east]),
         r"1 unlabeled row \(-1\) in Y\. With clients",
     ),
-    (lambda X, Y, _: (X, np.where(np.eye(12, 4) > 0, 2, Y), None), "labels must be 0 or 1; got 2 in row 0, label 0"),
+    (
+        lambda X, Y, _: (X, np.where(np.eye(12, 4) > 0, 2, Y), None),
+        "0 or 1; got another number in row 0, label 0",
+    ),
     (lambda X, Y, _: (X, np.full(Y.shape, "yes"), None), "labels must be 0 or 1; Y has dtype"),
     (lambda X, Y, _: (X, Y[:11], None), "X has 12 rows and Y 11"),
     (

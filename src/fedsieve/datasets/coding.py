@@ -12,10 +12,11 @@ import numpy as np
 
 from fedsieve.arrays import Float
 from fedsieve.categories import RARE, Categories, code_range, codes, common_words, is_key, named_like_an_id
+from fedsieve.checks import check_known
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
 from fedsieve.messages.columns import ROBUST
-from fedsieve.messages.encoding import LARGEST_CODE
+from fedsieve.messages.encoding import LARGEST_CODE, MAX_CODES
 from fedsieve.tables import Table, dense
 
 ENCODE = "Encode it in numbers, the same at all sites, or leave it out."
@@ -74,7 +75,7 @@ class Coding:
     def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
         """The column's values as numbers, and how many words of it are none of the declared ones."""
         if name in self.categories:
-            if column.kind == DATES or (column.kind == NEITHER and not len(column.values)):
+            if column.kind != EMPTY and not _has_words(column):
                 raise not_numbers(owner, name, column, "text")
             numbers, unknown = codes(as_words(column, n_rows), self.categories[name])
             return numbers, unknown if name in self.fixed else 0
@@ -91,8 +92,10 @@ def decide(
     """From the columns of all tables there are, by owner; the first table has the labeled rows.
 
     A column is left out if it is named like an id or is a key in every table. A word in fewer than `RARE` rows of all
-    tables counts as "other", unless the column itself or the user declares the words.
+    tables counts as "other", unless the column of the labeled rows or the user declares the words; those of the column
+    come first, and common ones of other tables after them.
     """
+    check_known(next(iter(tables)), "dates (--dates) names", declared.dates, set(features))
     categories: dict[str, tuple[str, ...]] = {}
     left_out: dict[str, str] = {}
     coded, fixed = [], []
@@ -104,14 +107,21 @@ def decide(
         kind = _kind(name, columns, declared)
         if kind == TEXT:
             if not takes_text:
-                raise not_numbers(*_first(name, columns, TEXT))
-            words = declared.categories.get(name) or next(iter(columns.values())).words
-            if words is not None:
+                odd = next(who for who, column in columns.items() if column.kind not in (NUMBERS, EMPTY))
+                raise not_numbers(odd, name, columns[odd])
+            words, own = declared.categories.get(name), next(iter(columns.values())).words
+            if words or own:
                 fixed.append(name)
-            else:
-                words = common_words([column.values for column in columns.values() if column.kind != EMPTY])
+            if not words:
+                common = common_words([as_words(column, 0) for column in columns.values()])
+                words = tuple(dict.fromkeys([*(own or ()), *common]))
             if words:
                 categories[name] = tuple(words)
+            elif name in declared.names:
+                raise DataError(
+                    f"{next(iter(tables))}: column {name!r} is to be kept, but no word in it occurs in {RARE} rows or "
+                    "more, so that nothing can be learned from it. Leave it out, or put its words into fewer groups."
+                )
             else:
                 left_out[name] = f"no word in it occurs in {RARE} rows or more"
         elif kind == NUMBERS and next(iter(columns.values())).coded:
@@ -125,15 +135,20 @@ def decide(
 def _code_bounds(nominal: Iterable[str], tables: Sequence[Table]) -> dict[str, tuple[float, float]]:
     """The smallest and the largest code of each column in all tables; what is no code is left for its owner to refuse.
 
-    One code alone, and columns that a table lacks, have none.
+    So are codes too far from those of the tables before. One code alone, and columns that a table lacks, have none.
     """
     bounds = {}
     for name in nominal:
         if all(name in table.names for table in tables):
-            values = np.concatenate([dense(table.whole([name])).ravel() for table in tables])
-            present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
-            if len(present) and present.min() < present.max():
-                bounds[name] = (float(present.min()), float(present.max()))
+            low, high = np.inf, -np.inf
+            for table in tables:
+                values = dense(table.whole([name])).ravel()
+                present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
+                wider = min(low, present.min(initial=np.inf)), max(high, present.max(initial=-np.inf))
+                if table is tables[0] or wider[1] - wider[0] < MAX_CODES:
+                    low, high = wider
+            if low < high:
+                bounds[name] = (float(low), float(high))
     return bounds
 
 
@@ -158,11 +173,22 @@ def warn_of(message: str) -> None:
 
 def why_no_feature(name: str, columns: Mapping[str, Column]) -> str:
     """Why a column only names its rows, in all tables there are; empty where it does not."""
-    if named_like_an_id(name):
-        return "named like an id"
     known = [column for column in columns.values() if column.kind != EMPTY]
+    if named_like_an_id(name) and not _yes_or_no(known):
+        return "named like an id"
     may_be = all(column.kind == TEXT or (column.kind == NUMBERS and column.whole) for column in known)
     return "differs in every row, as an id does" if known and may_be and all(is_key(c.values) for c in known) else ""
+
+
+def _yes_or_no(columns: Sequence[Column]) -> bool:
+    """Whether it is 0 and 1, both of them: no name of a row, whatever it is called."""
+    found: set[float] = set()
+    for column in columns:
+        if column.kind != NUMBERS:
+            return False
+        values = to_numbers(column.values)
+        found.update(np.unique(values[~np.isnan(values)]).tolist())
+    return found == {0.0, 1.0} and sum(len(column.values) for column in columns) > len(found)
 
 
 def not_numbers(owner: str, name: str, column: Column, wanted: str = "numbers") -> DataError:
@@ -176,8 +202,8 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
     if name in declared.categories:
         return TEXT
     kinds = {owner: column.kind for owner, column in columns.items() if column.kind != EMPTY}
-    if name in declared.nominal and NEITHER in kinds.values():
-        kinds = {owner: TEXT if len(columns[owner].values) else NEITHER for owner in kinds}
+    if name in declared.nominal and not {TEXT, NEITHER}.isdisjoint(kinds.values()):  # 1, 2, 3a: all of it is words
+        kinds = {owner: TEXT if _has_words(columns[owner]) else kind for owner, kind in kinds.items()}
     first = next(iter(kinds.values()), NUMBERS)
     for owner, kind in kinds.items():
         if kind == NEITHER or (first == NUMBERS and kind != first):
@@ -187,6 +213,11 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
                 f"{owner}: column {name!r} holds dates, first in row {_first_row(columns[owner])}. Leave it out "
                 f"(--drop), or have it read as days since 1970-01-01: dates=[{name!r}] (--dates)."
             )
+        if kind == TEXT and name in declared.dates:
+            raise DataError(
+                f"{owner}: column {name!r} is named in dates (--dates), but holds text, first in row "
+                f"{_first_row(columns[owner])}. Write dates as YYYY-MM-DD, or take it out of dates."
+            )
         if kind != first:
             one = next(iter(kinds))
             raise DataError(
@@ -195,8 +226,9 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
     return first
 
 
-def _first(name: str, columns: Mapping[str, Column], kind: str) -> tuple[str, str, Column]:
-    return next((owner, name, column) for owner, column in columns.items() if column.kind == kind)
+def _has_words(column: Column) -> bool:
+    """Whether its values can be read as words."""
+    return column.kind in (TEXT, NUMBERS) or (column.kind == NEITHER and len(column.values) > 0)
 
 
 def _first_row(column: Column) -> int:

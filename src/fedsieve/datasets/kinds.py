@@ -40,10 +40,10 @@ class Column:
 
 
 def frame_columns(frame: Any) -> Iterator[tuple[str, Column]]:
-    """The columns of a data frame, by name. Those of plain floats are not touched: there may be very many."""
-    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        kind = getattr(dtype, "kind", None)
-        yield name, Column(NUMBERS) if kind in ("f", "b") else series_column(frame[name])
+    """The columns of a data frame, by name."""
+    items = frame.items() if hasattr(frame, "items") else ((one.name, one) for one in frame.iter_columns())  # polars
+    for name, series in items:
+        yield name, series_column(series)
 
 
 def series_column(series: Any) -> Column:
@@ -51,15 +51,17 @@ def series_column(series: Any) -> Column:
     dtype = series.dtype
     if hasattr(dtype, "is_temporal"):  # polars
         return _polars_column(series, dtype)
+    gaps = np.asarray(series.isna(), dtype=bool)
     if hasattr(dtype, "categories"):
         inner = _of_objects(dtype.categories.tolist())
         if inner.kind == TEXT or all(isinstance(word, str) for word in dtype.categories):
-            words = tuple(dict.fromkeys(str(word).strip() for word in dtype.categories))
-            return Column(TEXT, _stripped(series.astype(object)), words)
+            return _of_words(series.astype(object), dtype.categories)
         values = _of_objects(series.astype(object).tolist())
         return Column(values.kind, values.values, None, values.whole, values.kind == NUMBERS, values.why)
+    if len(gaps) and gaps.all():
+        return Column(EMPTY)
     if dtype.kind in "biuf":
-        return Column(NUMBERS, series, whole=dtype.kind in "iu")
+        return Column(NUMBERS, series, whole=dtype.kind in "iu" or (dtype == np.float64 and _were_whole(series, gaps)))
     if dtype.kind == "M":
         return Column(DATES, _days(series.dt.tz_localize(None) if getattr(dtype, "tz", None) else series))
     if dtype.kind in "OUT":
@@ -67,15 +69,28 @@ def series_column(series: Any) -> Column:
     return Column(NEITHER, why=f"holds {dtype}")
 
 
+def _were_whole(series: Any, gaps: Any) -> bool:
+    """Whether floats are whole numbers that a gap made floats of, as pandas does on reading a file."""
+    known = to_numbers(series)[~gaps] if gaps.any() else np.array([np.nan])
+    return bool((np.isfinite(known) & (known == np.round(known))).all())
+
+
+def _of_words(values: Iterable[Any], declared: Iterable[Any]) -> Column:
+    """Text whose column declares the words, also where it has none of them."""
+    texts, words = _stripped(values), tuple(dict.fromkeys(str(word).strip() for word in declared))
+    return Column(TEXT if any(texts) else EMPTY, texts, words)
+
+
 def _polars_column(series: Any, dtype: Any) -> Column:
+    if str(dtype).startswith("Enum"):
+        return _of_words(series.to_list(), dtype.categories)
+    there = series.drop_nans() if dtype.is_float() else series
+    if len(series) and there.null_count() == len(there):
+        return Column(EMPTY)
     if dtype.is_numeric() or str(dtype) == "Boolean":
         return Column(NUMBERS, series, whole=dtype.is_integer())
     if str(dtype).startswith(("Date", "Datetime")):
         return Column(DATES, _days(series.to_numpy()))
-    if str(dtype).startswith("Enum"):
-        return Column(TEXT, _stripped(series.to_list()), tuple(dict.fromkeys(str(w).strip() for w in dtype.categories)))
-    if str(dtype) == "Null" or series.null_count() == len(series):
-        return Column(EMPTY)
     if str(dtype) in ("String", "Object") or str(dtype).startswith("Categorical"):
         found = _of_objects(series.to_list())
         coded = str(dtype).startswith("Categorical")  # whose words are text even where they look like numbers

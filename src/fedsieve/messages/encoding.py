@@ -265,7 +265,7 @@ def codes_between(name: str, low: float, high: float) -> list[int]:
         raise no_whole_number(name)
     if high - low >= MAX_CODES or max(-low, high) > LARGEST_CODE:
         raise DataError(
-            f"the codes of nominal column {name!r} go from {low:g} to {high:g}; at most {MAX_CODES} are encoded. "
+            f"the codes of nominal column {name!r} are too far apart; at most {MAX_CODES} are encoded. "
             "Number the categories 0, 1, 2, ..., or treat the column as a number."
         )
     return list(range(int(low), int(high) + 1))

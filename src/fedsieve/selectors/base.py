@@ -14,9 +14,10 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Rows
-from fedsieve.checks import check_known, check_list, plain
+from fedsieve.checks import check_known, check_list, is_share, plain
 from fedsieve.datasets.coding import Coding, Declared
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
+from fedsieve.ordering import n_kept
 from fedsieve.privacy import LIBRARY, preset
 from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
@@ -103,7 +104,7 @@ class FederatedSelector(RankingSelector):
         rules = preset(policy, type(self).__name__)
         federation = self._read(X, Y, clients, sample_weight)
         min_clients = len(federation.tables) if clients is None else 2
-        parameters = self._parameters(federation)
+        parameters = _share_of_features(self._parameters(federation), federation)
         if clients is None:  # one place: there are no sums to hide
             parameters["secure"] = False
         elif parameters.get("secure"):
@@ -155,7 +156,7 @@ class FederatedSelector(RankingSelector):
         wanted = {"n_features_to_select": n_features_to_select, **parameters}
         again: Self = copy(self)
         again.set_params(**wanted)
-        known = again._parameters(run.federation)
+        known = _share_of_features(again._parameters(run.federation), run.federation)
         names = ("seed" if name == "random_state" else name for name in wanted)
         labeled = run.federation.labeled
         changes = {name: known.get(name) for name in names}
@@ -328,3 +329,12 @@ class FederatedSelector(RankingSelector):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
+
+
+def _share_of_features(parameters: dict[str, Any], federation: Federation) -> dict[str, Any]:
+    """The parameters with a number for a share: of the columns that take part, without ids."""
+    wanted, n_ids = plain(parameters.get("n_features_to_select")), len(federation.coding.left_out)
+    if not n_ids or not (wanted is None or (is_share(wanted) and 0 < wanted < 1)):
+        return parameters
+    n_in_groups = sum(len(group) - 1 for group in parameters.get("groups", ()))  # a group counts once
+    return {**parameters, "n_features_to_select": n_kept(wanted, len(federation.features) - n_ids - n_in_groups)}

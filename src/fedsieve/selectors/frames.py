@@ -58,7 +58,10 @@ def coded_frames(
     except DataError as error:
         raise DataError(f"{owner}: {error}") from None
     if coding.left_out:
-        way_out = "If one is a feature, name it in `nominal`, or give it another name or, if it differs, as floats."
+        way_out = (
+            "If one is a feature, name it in `nominal`, or give it another name or, if it differs, as floats "
+            "(with gaps, as pandas' Float64)."
+        )
         warn_of(f"{owner}: columns are left out: {reasons_listed(coding.left_out)}. {way_out}")
     coded = {who: _coded(who, frame, columns[who], coding) for who, frame in frames.items()}
     first, *others = coded.values()

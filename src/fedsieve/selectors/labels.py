@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fedsieve.arrays import Bool, Float
+from fedsieve.categories import ENOUGH_ROWS
+from fedsieve.datasets.kinds import NUMBERS, of_text
 from fedsieve.errors import DataError
 
 UNLABELED = -1
@@ -47,9 +49,10 @@ def read_labels(Y: Any, owner: str = "labels", *, partly: bool = False) -> tuple
     wrong = labeled[:, None] & ~np.isin(numbers, (0.0, 1.0)) & ~(unknown & partly)
     if wrong.any():
         row, label = (int(index) for index in np.argwhere(wrong)[0])
+        got = f"{numbers[row, label]:g}" if unknown[row, label] else "another number"  # which may be a person's
         single = " Single unknown labels are for Sieve and SSFMLFS." * bool(unknown[wrong].all())
         raise DataError(
-            f"{owner}: labels must be 0 or 1; got {numbers[row, label]:g} in row {row}, label {label} "
+            f"{owner}: labels must be 0 or 1; got {got} in row {row}, label {label} "
             f"({int(wrong.sum())} such entries). A row without labels is -1 throughout.{single}"
         )
     if unknown[labeled].any():
@@ -79,6 +82,10 @@ def label_array(Y: Any, owner: str) -> NDArray[Any]:
         values[:] = [tuple(row) for row in Y]
     if values.dtype.kind == "U" and not hasattr(Y, "dtype"):
         values = np.array(Y, dtype=object)  # in a list of text, -1 must stay a number
+    if values.dtype == object and values.ndim == 2:  # pandas' NA, which is no number, is as unknown as NaN
+        values = np.array([np.nan if _is_nothing(value) else value for value in values.flat], dtype=object).reshape(
+            values.shape
+        )
     if values.dtype == object and any(isinstance(v, Collection) and not isinstance(v, str) for v in values.flat):
         raise DataError(
             f"{owner}: each row of Y is a collection of labels; needed are 0/1 columns, one per label. {BINARIZER}: "
@@ -114,15 +121,26 @@ def _one_hot(y: Any, owner: str) -> tuple[Float, Bool]:
     """One column per class; what is measured rather than named is no class."""
     if any(_is_missing(value) for value in y):
         raise DataError(f"{owner}: y contains NaN or infinity. An unlabeled row is -1.")
+    spelled = of_text(value for value in y if isinstance(value, str))
     numeric = [float(value) for value in y if isinstance(value, Real)]
-    if not all(value.is_integer() for value in numeric) or y.dtype.kind in "mM":
-        kind = "dates" if y.dtype.kind in "mM" else "numbers, not all of them whole"
-        raise DataError(
-            f"{owner}: y must hold classes; these are {len(np.unique(y))} different {kind}. Make classes of what was "
-            "measured, such as y > threshold, or give 0/1 labels."
-        )
+    numeric += [float(value) for value in spelled.values] if spelled.kind == NUMBERS else []
+    if y.dtype.kind in "mM":
+        raise _no_classes(owner, f"{len(np.unique(y))} different dates")
+    if not all(value.is_integer() for value in numeric):
+        raise _no_classes(owner, f"{len(set(y))} different numbers, not all of them whole")
     classes, labeled = classes_of(y, owner)
+    n_labeled = int(labeled.sum())
+    if n_labeled >= ENOUGH_ROWS and len(classes) > n_labeled / 2:
+        what = "numbers" if numeric else "words"
+        raise _no_classes(owner, f"{len(classes)} different {what} in {n_labeled} rows")
     return (y[:, None] == classes[None, :]).astype(np.float64), labeled
+
+
+def _no_classes(owner: str, these: str) -> DataError:
+    return DataError(
+        f"{owner}: y must hold classes; these are {these}. Make classes of what was measured, such as y > threshold, "
+        "or give 0/1 labels."
+    )
 
 
 def classes_of(y: Any, owner: str) -> tuple[NDArray[Any], Bool]:
@@ -138,4 +156,9 @@ def _is_missing(value: Any) -> bool:
     """NaN, infinity, None, and pandas' NA and NaT."""
     if isinstance(value, Real):
         return not isfinite(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+    return _is_nothing(value) or bool(value != value)
+
+
+def _is_nothing(value: Any) -> bool:
+    """None, and pandas' NA and NaT."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")

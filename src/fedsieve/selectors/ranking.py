@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import check_array, get_tags
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.checks import check_n_features, plain
@@ -37,7 +40,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """X reduced to the selected features. Columns of a frame must be those of the fit, in their order."""
         try:
-            return super().transform(X)
+            return self._picked(X) if _of_polars(X) else super().transform(X)
         except ValueError as error:
             names, fitted = column_names(X), getattr(self, "feature_names_in_", None)
             if fitted is None or names is None or names == tuple(fitted) or not set(fitted) <= set(names):
@@ -47,10 +50,27 @@ class RankingSelector(SelectorMixin, BaseEstimator):
                 "X[selector.feature_names_in_]."
             ) from None
 
+    def _picked(self, X: Any) -> Any:
+        """Columns of a polars frame, kept as they are where polars is to come out: scikit-learn does so for pandas."""
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted == "polars":
+            return self._transform(X)
+        if all(dtype.is_numeric() or str(dtype) == "Boolean" for dtype in X.dtypes):
+            return super().transform(X)
+        cells = np.array(X.rows(), dtype=object).reshape(X.shape)  # text and dates beside numbers
+        allow_nan = get_tags(self).input_tags.allow_nan
+        return self._transform(check_array(cells, dtype=None, ensure_all_finite=not allow_nan))
+
     def _get_support_mask(self) -> Bool:
         check_is_fitted(self)
         mask: Bool = self.support_
         return mask
+
+
+def _of_polars(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "polars" and column_names(X) is not None
 
 
 def refuse_weights(selector: RankingSelector, others: Mapping[str, Any]) -> None:
