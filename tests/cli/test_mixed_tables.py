@@ -336,6 +336,23 @@ def test_audit_reads_the_same_tables(fedsieve, tables, mixed):
     assert "Text is read as categories: 'sex' (2)" in result.out
 
 
+def test_audit_takes_dates_and_columns_that_look_like_ids(fedsieve, tables, mixed):
+    rows = pd.concat([mixed["server"]] * 20).drop(columns=["patient_id", *tables.labels])
+    days = pd.date_range("2020-01-01", periods=len(rows)).strftime("%Y-%m-%d")
+    rows.assign(seen=list(days), device_id=np.arange(len(rows)) % 3).to_csv(tables["rows.csv"], index=False)
+    call = ("audit", "--table", tables["rows.csv"], "--sites", 2, "--only", "small sites")
+    assert "column 'seen' holds dates" in fedsieve(*call).message
+    result = fedsieve(*call, "--dates", "seen", "--keep", "device_id")
+    assert result.code == 0, result.err
+    assert f"{len(rows.columns) + 2} columns" in " ".join(result.out.split())
+
+
+@pytest.mark.usefixtures("mixed")
+def test_the_hint_of_init_names_the_option_of_try_too(init):
+    """`try` carries out `init`, and its own --keep is a folder."""
+    assert "say so: --keep NAME (of 'federation try': --keep-columns NAME)." in init().err
+
+
 def test_several_sheets(fedsieve, tables):
     book = openpyxl.Workbook()
     for row in (("note",), ("x",)):

@@ -65,3 +65,16 @@ def test_what_cannot_be_tried_is_said_first(fedsieve, started, options, words):
     assert result.code == 2
     assert words in re.sub(r"\s+", " ", (result.out + result.err))
     assert not started
+
+
+def test_what_is_said_of_columns_reaches_init_and_force_reaches_run(fedsieve, started, tmp_path):
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / "selection.json").write_text("{}")
+    call = ("federation", "try", "--out", tmp_path / "result")
+    assert "or give --force to replace it" in fedsieve(*call).message
+    result = fedsieve(*call, "--force", "--drop", "a,b", "--dates", "seen", "--keep-columns", "device_id")
+    assert result.code == 0, result.err
+    init, run = (next(words for words in started if words[1] == verb) for verb in ("init", "run"))
+    for option, value in (("--drop", "a,b"), ("--dates", "seen"), ("--keep", "device_id")):
+        assert init[init.index(option) + 1] == value
+    assert "--force" in run

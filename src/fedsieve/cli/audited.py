@@ -39,7 +39,7 @@ def setting_by_name(
     dataset: str,
     table: Path | None,
     labels: str,
-    drop: str,
+    columns: Columns,
     reading: Reading,
     guard: str,
     n_sites: int,
@@ -55,7 +55,7 @@ def setting_by_name(
     if table is None:
         parties = of_dataset(dataset, n_sites, seed)
     else:
-        found = read_one(table, labels, reading, Columns(drop), takes_text=of_method.takes_nominal)
+        found = read_one(table, labels, reading, columns, takes_text=of_method.takes_nominal)
         parties = _of_table(table, found, n_sites, seed)
         nominal, own = found.coding.nominal(), ArrayTable(found.features, found.X)
         ranges = found.coding.ranges(given["ranges"], nominal, [own], encodes_codes=of_method.encodes_codes)

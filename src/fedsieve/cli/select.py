@@ -23,6 +23,7 @@ from fedsieve.cli.options import (
     SIEVE,
     Dates,
     Drop,
+    Force,
     Keep,
     asked_and_other,
     choices_help,
@@ -90,7 +91,7 @@ def select(
         float | None, typer.Option(help="Sieve: clients answer with noise, differentially private; try what it costs.")
     ] = None,
     delta: Annotated[float, typer.Option(help="With --epsilon: by how little that may fail.")] = 1e-6,
-    force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    force: Force = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Rank features from files: one with labeled rows, two or more with unlabeled rows.

@@ -33,6 +33,8 @@ from fedsieve.tables import ArrayTable, check_values
 from fedsieve.text import counted
 from fedsieve.transport.totals_file import Totals
 
+KEEP = "--keep NAME"
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -128,7 +130,9 @@ class OneTable:
     coding: Coding
 
 
-def read_one(file: Path, labels: str, reading: Reading, columns: Columns, *, takes_text: bool = True) -> OneTable:
+def read_one(
+    file: Path, labels: str, reading: Reading, columns: Columns, *, takes_text: bool = True, keep: str = KEEP
+) -> OneTable:
     """A table whose columns decide how all others are read, as the labeled rows do for an agreement."""
     table = read_and_say(file, reading).table
     label_names = label_columns(labels, table.column_names) if labels else []
@@ -136,7 +140,7 @@ def read_one(file: Path, labels: str, reading: Reading, columns: Columns, *, tak
     check_known("--categories", "names", columns.categories, features)
     kinds = _kinds(table, features)
     coding = decide({str(file): kinds}, features, columns.declared(features), takes_text=takes_text)
-    _say_what_becomes(coding, "these rows")
+    _say_what_becomes(coding, "these rows", keep)
     taken = [name for name in features if coding.has(name)]
     Y = zero_or_one(numeric_columns(table, label_names, f"{file}, labels"), label_names, str(file))
     return OneTable(taken, label_names, _numbers(str(file), kinds, table.num_rows, taken, coding), Y, coding)
@@ -264,9 +268,9 @@ def _numbers(file: str, columns: dict[str, Column], n_rows: int, features: Seque
     return X
 
 
-def _say_what_becomes(coding: Coding, rows: str) -> None:
+def _say_what_becomes(coding: Coding, rows: str, keep: str = KEEP) -> None:
     if coding.left_out:
-        warn(f"columns are left out: {reasons_listed(coding.left_out)}. If one is a feature, say so: --keep NAME.")
+        warn(f"columns are left out: {reasons_listed(coding.left_out)}. If one is a feature, say so: {keep}.")
     if coding.categories:
         told = ", ".join(f"{name!r} ({len(words)})" for name, words in coding.categories.items())
         say(f"Text is read as categories: {told}; a word in fewer than {RARE} of {rows} counts as 'other'.")

@@ -36,6 +36,7 @@ from fedsieve.protocol.method import least_sites
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
+KEEP = "--keep NAME (of 'federation try': --keep-columns NAME)"  # whose --keep is a folder
 METHODS_HELP = f"{OTHERS}, or {SUPERVISED}, whose sites hold labels too."
 
 
@@ -180,4 +181,4 @@ def _columns(
         return None
     if not labels:
         raise ParameterError("--schema needs --labels, to tell labels from features.")
-    return read_one(schema, labels, reading, columns, takes_text=takes_text)
+    return read_one(schema, labels, reading, columns, takes_text=takes_text, keep=KEEP)
