@@ -111,7 +111,8 @@ def select(
     if not force:
         refuse_to_overwrite(output)
     columns = Columns(drop, nominal or (), dates, keep)
-    data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns)
+    partly = METHODS[asked].takes_unknown_labels
+    data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns, partly=partly)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     given: dict[str, Any] = {

@@ -30,7 +30,7 @@ from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError
-from fedsieve.methods import DEFAULT_METHOD, METHODS
+from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
 
@@ -113,8 +113,7 @@ def init(
     chosen = next((known for known in METHODS if known.lower() == method.lower()), method)
     words = {} if categories is None else categories_file(categories)
     said = Columns(drop, nominal or (), dates, keep, words)
-    takes_text = chosen not in METHODS or METHODS[chosen].takes_nominal
-    columns = _columns(schema, labels, reading, said, takes_text=takes_text)
+    columns = _columns(schema, labels, reading, said, METHODS.get(chosen))
     coding = Coding(words) if columns is None else columns.coding
     features, label_names = (None, None) if columns is None else (columns.features, columns.labels)
     declared = said.declared(features or ())
@@ -172,7 +171,7 @@ def _say_what_sites_do(folder: ServerFolder, names: Sequence[str]) -> None:
 
 
 def _columns(
-    schema: Path | None, labels: str, reading: Reading, columns: Columns, *, takes_text: bool
+    schema: Path | None, labels: str, reading: Reading, columns: Columns, method: type[Method] | None
 ) -> OneTable | None:
     if schema is None:
         if labels or columns.drop:
@@ -181,4 +180,6 @@ def _columns(
         return None
     if not labels:
         raise ParameterError("--schema needs --labels, to tell labels from features.")
-    return read_one(schema, labels, reading, columns, takes_text=takes_text, keep=KEEP)
+    takes_text = method is None or method.takes_nominal  # one that there is not is named later
+    partly = method is None or method.takes_unknown_labels
+    return read_one(schema, labels, reading, columns, takes_text=takes_text, partly=partly, keep=KEEP)
