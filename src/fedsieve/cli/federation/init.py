@@ -29,7 +29,8 @@ from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.place import check_place
-from fedsieve.errors import ParameterError
+from fedsieve.errors import ParameterError, listed
+from fedsieve.messages.columns import ROBUST
 from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
@@ -125,15 +126,17 @@ def init(
         "epsilon": epsilon,
         "delta": delta,
     }
+    in_ranges, between = declared_ranges(ranges), {} if bounds is None else ranges_file(str(bounds))
+    codes = [name for name in coding.nominal(declared.nominal) if name not in coding.categories]
     text = agreement_text(
         output.name,
         address,
         names,
         features,
         label_names,
-        ranges=declared_ranges(ranges),
-        bounds=None if bounds is None else ranges_file(str(bounds)),
-        nominal=[name for name in coding.nominal(declared.nominal) if name not in coding.categories],
+        ranges=in_ranges,
+        bounds=between or None,
+        nominal=codes,
         dates=declared.dates,
         categories=coding.categories,
         method=chosen,
@@ -145,6 +148,12 @@ def init(
         parse_agreement(text)
     folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
     say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+    open_codes = [name for name in codes if name not in between]
+    if open_codes and in_ranges == ROBUST and chosen in METHODS and METHODS[chosen].encodes_codes:
+        warn(
+            f"the codes of {listed(open_codes)} are those of the labeled rows; a site with a code beyond them is refused "
+            "in a run. If there may be others, declare them with --bounds FILE: feature,low,high."
+        )
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
     if with_keys:
