@@ -354,7 +354,7 @@ def test_the_hint_of_init_names_the_option_of_try_too(init):
 
 
 @pytest.mark.usefixtures("mixed")
-def test_init_says_whose_codes_those_of_numbers_are(init, tables):
+def test_init_says_whose_codes_those_of_numbers_are(init):
     said = "the codes of 'code' are those of the labeled rows; a site with a code beyond them is refused in a run."
     result = init("--nominal", "code,sex")
     assert result.code == 0, result.err

@@ -37,12 +37,13 @@ from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
 from fedsieve.cli.tables import Columns, FederationTables, leaks, read_sites
 from fedsieve.datasets.dialect import Reading
-from fedsieve.errors import FedSieveError, ParameterError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
+from fedsieve.messages.columns import ERROR
 from fedsieve.methods import METHODS, Method
 from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
-from fedsieve.tables import ArrayTable
+from fedsieve.tables import LET_THE_METHOD, ArrayTable, check_values, dense
 from fedsieve.text import counted
 from fedsieve.transport import in_process
 from fedsieve.transport.totals_file import TOTALS, Totals, Words, write_totals
@@ -147,6 +148,7 @@ def select(
         return method
 
     main = chosen(asked, how_many(k))
+    _check_gaps(main, data)
     prepare_kernels()
     totals = KeptTotals()
     record = _run(main, data, totals)
@@ -161,6 +163,21 @@ def select(
         words = Words(data.coding.categories, data.coding.dates)
         write_totals(Totals.of(main, data.labeled, totals, record, words), output / TOTALS)
     _show(record, beside, output)
+
+
+def _check_gaps(method: Method, data: FederationTables) -> None:
+    """Where a method takes no gaps as it was asked for, name the option by which it would."""
+    if method.missing != ERROR:
+        return
+    rows = {"the labeled rows have ": data.labeled.X}
+    if method.on_bad_client == "raise":
+        rows |= {f"client {name!r}: ": dense(table.whole(data.features)) for name, table in data.sites.items()}
+    way_out = f"{LET_THE_METHOD} Here: --missing {method.choices['missing'][1]}."
+    for owner, X in rows.items():
+        try:
+            check_values(X, data.features, method.missing, way_out)
+        except DataError as error:
+            raise DataError(f"{owner}{error}") from None
 
 
 def _run(method: Method, data: FederationTables, totals: KeptTotals | None = None) -> dict[str, Any]:

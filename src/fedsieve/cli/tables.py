@@ -30,11 +30,12 @@ from fedsieve.methods import Method
 from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import ArrayTable, check_values
+from fedsieve.tables import LET_THE_METHOD, ArrayTable, check_values
 from fedsieve.text import counted
 from fedsieve.transport.totals_file import Totals
 
 KEEP = "--keep NAME"
+FILL = "Fill them in, or leave these rows out."
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ def read_rows(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> 
     X, held = _agreed_columns(file, agreement.labels if method.sites_hold_labels else (), agreement, reading)
     Y = held if method.sites_hold_labels else None
     try:
-        check_values(X, method.features, method.missing)
+        check_values(X, method.features, method.missing, _way_out_of_gaps(method))
     except DataError as error:
         raise DataError(f"{file}: {error}") from None
     least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
@@ -203,8 +204,17 @@ def read_labeled(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) 
     """The server's labeled rows in the agreement's columns."""
     X, Y = _agreed_columns(file, agreement.labels, agreement, reading)
     labeled = Labeled(X, _as_the_method_has_them(Y, agreement.method, file))
+    try:
+        check_values(X, agreement.method.features, agreement.method.missing, _way_out_of_gaps(agreement.method))
+    except DataError as error:
+        raise DataError(f"{file}: the labeled rows have {error}") from None
     agreement.method.check_labeled(labeled)
     return labeled
+
+
+def _way_out_of_gaps(method: Method) -> str:
+    own = method.choices["missing"][1:]
+    return f"{LET_THE_METHOD} What is agreed on: 'federation init' and 'simulate', --missing {own[0]}." if own else FILL
 
 
 def client_paths(clients: Sequence[str], option: str = "--client", least: int = 2) -> dict[str, Path]:

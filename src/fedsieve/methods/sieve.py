@@ -281,7 +281,7 @@ def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
             if parts[place][0] or parts[place][-1]:
                 name = request.columns.features[place]
                 return (
-                    f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes: bounds of "
-                    "the method, 'federation init --bounds FILE' of an agreement."
+                    f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes: "
+                    "bounds of the method, 'federation init --bounds FILE' of an agreement."
                 )
     return None

@@ -151,8 +151,8 @@ def init(
     open_codes = [name for name in codes if name not in between]
     if open_codes and in_ranges == ROBUST and chosen in METHODS and METHODS[chosen].encodes_codes:
         warn(
-            f"the codes of {listed(open_codes)} are those of the labeled rows; a site with a code beyond them is refused "
-            "in a run. If there may be others, declare them with --bounds FILE: feature,low,high."
+            f"the codes of {listed(open_codes)} are those of the labeled rows; a site with a code beyond them is "
+            "refused in a run. If there may be others, declare them with --bounds FILE: feature,low,high."
         )
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")

@@ -14,12 +14,14 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.text import Text
 
 from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.options import KEEP_HELP, Dates, Drop, Force
 from fedsieve.datasets import load_digits, partition
 from fedsieve.errors import DataError, ParameterError, ProtocolError
 from fedsieve.selection_file import JSON, refuse_to_overwrite
+from fedsieve.text import visible
 from fedsieve.transport.flower.engine import free_port
 
 LEAST_SITES, MOST_SITES = 3, 20
@@ -134,7 +136,8 @@ class Background:
         end = time.monotonic() + START_SECONDS
         while ready not in (said := self.log.read_text(encoding="utf-8", errors="replace")):
             if self.process.poll() is not None or time.monotonic() > end:
-                raise ProtocolError(f"'fedsieve federation {self.verb}' is not ready. It said:\n{said.strip()}")
+                say(Text(visible(said.strip(), keep="\n")))
+                raise ProtocolError(f"'fedsieve federation {self.verb}' is not ready; what it said is above.")
             time.sleep(0.1)
 
     def end(self) -> None:
