@@ -231,3 +231,14 @@ def test_a_check_cannot_be_resumed_as_a_run(fedsieve, tmp_path, monkeypatch):
         "was a check, which ends without a selection"
         in fedsieve("federation", "run", tmp_path, "--resume", "last").message
     )
+
+
+def test_one_finding_is_said_in_the_singular(fedsieve, files, tmp_path, capsys):
+    a = files.frames["siteA"].copy()
+    a["glucose"] /= 18
+    said = fedsieve(*files(siteA=a))
+    assert len(warnings_of(said)) == 1
+    assert said.out.rstrip().endswith("1 finding.")
+    run = shown(tmp_path, REPORT | {"refused": {}, "shift": None})
+    assert show_check(run, as_json=False)  # siteD is absent
+    assert "No columns were compared. 1 finding; all" in " ".join(capsys.readouterr().out.split())

@@ -5,7 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from fedsieve.deployment.agreement import read_agreement
+from fedsieve.cli.tables import read_labeled, read_rows
+from fedsieve.deployment.agreement import parse_agreement, read_agreement
+from fedsieve.deployment.agreement_template import agreement_text
+from fedsieve.errors import DataError
 
 
 @pytest.fixture
@@ -54,6 +57,36 @@ def test_select_refuses_them_where_asked_and_names_an_option_that_it_has(fedsiev
     assert fedsieve(*gapped.select("--missing", "median", method="sieve")).message == (
         "Sieve: missing must be one of 'error', 'mean', 'indicator'; got 'median'."
     )
+
+
+@pytest.mark.parametrize(("method", "way"), [("sieve", "mean"), ("ssfmlfs", "unrelated")])
+def test_select_names_its_own_option_for_gaps_and_the_option_works(fedsieve, gapped, method, way):
+    assert fedsieve(*gapped.select("--missing", "error", method=method)).message.endswith(f" Here: --missing {way}.")
+    assert fedsieve(*gapped.select("--missing", way, method=method)).code == 0
+
+
+def test_select_goes_on_without_a_client_with_gaps_where_asked(fedsieve, gapped):
+    gapped.save("server.csv", gapped.server)
+    clients = tuple(str(gapped[file]) for file in ("siteA.csv", "siteB.parquet", "siteC.csv"))
+    more = ("--missing", "error", "--on-bad-client", "drop")
+    result = fedsieve(*gapped.select(*more, clients=clients))
+    assert result.code == 0, result.err
+    assert list(record(gapped)["dropped"]) == ["siteA"]
+
+
+@pytest.mark.parametrize(("method", "way"), [("Sieve", "mean"), ("SSFMLFS", "unrelated"), ("FMLFS", None)])
+def test_parties_of_a_federation_are_told_who_decides_about_gaps(tables, method, way):
+    chosen = {"parameters": {"missing": "error"}} if way else {}
+    text = agreement_text("f", "h:1", ["a", "b"], list(tables.features), list(tables.labels), method=method, **chosen)
+    server = tables.server.copy()
+    server.loc[server.index[1], "age"] = np.nan
+    file = tables.save("gaps.csv", server)
+    said = f"'federation init' and 'simulate', --missing {way}." if way else "Fill them in, or leave these rows out."
+    for read in (read_rows, read_labeled):
+        with pytest.raises(DataError, match="1 missing") as refused:
+            read(file, parse_agreement(text))
+        assert str(refused.value).startswith(f"{file}: ")
+        assert str(refused.value).endswith(said)
 
 
 def test_a_federation_agrees_on_it(fedsieve, tables, tmp_path):

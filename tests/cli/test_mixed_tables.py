@@ -336,6 +336,49 @@ def test_audit_reads_the_same_tables(fedsieve, tables, mixed):
     assert "Text is read as categories: 'sex' (2)" in result.out
 
 
+def test_audit_takes_dates_and_columns_that_look_like_ids(fedsieve, tables, mixed):
+    rows = pd.concat([mixed["server"]] * 20).drop(columns=["patient_id", *tables.labels])
+    days = pd.date_range("2020-01-01", periods=len(rows)).strftime("%Y-%m-%d")
+    rows.assign(seen=list(days), device_id=np.arange(len(rows)) % 3).to_csv(tables["rows.csv"], index=False)
+    call = ("audit", "--table", tables["rows.csv"], "--sites", 2, "--only", "small sites")
+    assert "column 'seen' holds dates" in fedsieve(*call).message
+    result = fedsieve(*call, "--dates", "seen", "--keep", "device_id")
+    assert result.code == 0, result.err
+    assert f"{len(rows.columns) + 2} columns" in " ".join(result.out.split())
+
+
+@pytest.mark.usefixtures("mixed")
+def test_the_hint_of_init_names_the_option_of_try_too(init):
+    """`try` carries out `init`, and its own --keep is a folder."""
+    assert "say so: --keep NAME (of 'federation try': --keep-columns NAME)." in init().err
+
+
+@pytest.mark.usefixtures("mixed")
+def test_init_says_whose_codes_those_of_numbers_are(init):
+    said = "the codes of 'code' are those of the labeled rows; a site with a code beyond them is refused in a run."
+    result = init("--nominal", "code,sex")
+    assert result.code == 0, result.err
+    assert said in result.err
+    assert "declare them with --bounds FILE: feature,low,high." in result.err
+
+
+@pytest.mark.usefixtures("mixed")
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--nominal", "sex"),
+        ("--nominal", "code", "--bounds", "bounds.csv"),
+        ("--nominal", "code", "--ranges", "federated"),
+        ("--nominal", "code", "--method", "SSFMLFS"),
+    ],
+)
+def test_init_says_nothing_of_codes_that_are_known_or_need_no_range(init, tables, more):
+    tables["bounds.csv"].write_text("feature,low,high\ncode,0,20\n")
+    result = init(*(tables[word] if word == "bounds.csv" else word for word in more))
+    assert result.code == 0, result.err
+    assert "the codes of" not in result.err
+
+
 def test_several_sheets(fedsieve, tables):
     book = openpyxl.Workbook()
     for row in (("note",), ("x",)):

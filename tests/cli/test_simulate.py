@@ -5,6 +5,7 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from flwr.app import Context, RecordDict
 from numpy.testing import assert_array_equal
@@ -89,3 +90,27 @@ def test_a_method_whose_sites_hold_labels_is_refused(simulate):
     assert result.code == 2
     assert result.message == "fedsieve: --method must be one of 'sieve', 'ssfmlfs'; got 'FMLFS'."
     assert record is None
+
+
+def test_a_table_with_dates_and_ids_is_simulated_as_its_own_hints_say(simulate, tables):
+    def dated(frame):
+        days = pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d")
+        return frame.assign(seen=list(days), device_id=np.arange(len(frame)) % 3)
+
+    rows = tables.save("rows.csv", dated(tables.clients["siteA"]))
+    tables.save("server.csv", dated(tables.server))
+    call = ("--clients", N_SITES, "--labeled", tables["server.csv"], "--labels", "prefix:label_", "--rows", rows)
+    assert "column 'seen' holds dates" in simulate(*call)[0].message
+    result, record = simulate(*call, "--dates", "seen", "--keep", "device_id")
+    assert result.code == 0, result.err
+    assert set(record["order"]) == {*tables.features, "seen", "device_id"}
+    assert "or give --force to replace it" in simulate(*call, "--drop", "seen")[0].message
+    result, record = simulate(*call, "--drop", "seen,noise", "--force")
+    assert result.code == 0, result.err
+    assert set(record["order"]) == {*tables.features} - {"noise"}
+
+
+@pytest.mark.parametrize("option", ["--drop", "--dates", "--keep"])
+def test_columns_of_no_table_are_refused(simulate, option):
+    result, _ = simulate("--clients", N_SITES, option, "age")
+    assert result.message == f"{option} names columns of the table that --labeled names; give both or none."

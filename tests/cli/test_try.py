@@ -1,10 +1,12 @@
 """`fedsieve federation try` up to its first process; what real processes do with it is tried in tests/federation."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from fedsieve.cli.federation import try_ as command
+from fedsieve.errors import ProtocolError
 
 
 @pytest.fixture
@@ -65,3 +67,27 @@ def test_what_cannot_be_tried_is_said_first(fedsieve, started, options, words):
     assert result.code == 2
     assert words in re.sub(r"\s+", " ", (result.out + result.err))
     assert not started
+
+
+def test_what_is_said_of_columns_reaches_init_and_force_reaches_run(fedsieve, started, tmp_path):
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / "selection.json").write_text("{}")
+    call = ("federation", "try", "--out", tmp_path / "result")
+    assert "or give --force to replace it" in fedsieve(*call).message
+    result = fedsieve(*call, "--force", "--drop", "a,b", "--dates", "seen", "--keep-columns", "device_id")
+    assert result.code == 0, result.err
+    init, run = (next(words for words in started if words[1] == verb) for verb in ("init", "run"))
+    for option, value in (("--drop", "a,b"), ("--dates", "seen"), ("--keep", "device_id")):
+        assert init[init.index(option) + 1] == value
+    assert "--force" in run
+
+
+def test_what_a_command_said_that_is_not_ready_is_shown_line_by_line(tmp_path, capsys):
+    log = tmp_path / "server.txt"
+    failing = object.__new__(command.Background)
+    failing.verb, failing.log, failing.process = "serve", log, SimpleNamespace(poll=lambda: 2)
+    log.write_text("Warning: [first]\nError: port 7 is taken.\x1b[2J\n")
+    with pytest.raises(ProtocolError) as refused:
+        failing.wait_for("Serving")
+    assert str(refused.value) == "'fedsieve federation serve' is not ready; what it said is above."
+    assert capsys.readouterr().out == "Warning: [first]\nError: port 7 is taken.\\x1b[2J\n"

@@ -1,5 +1,7 @@
 """Ranges that no site can stretch: the same for every partition, in every method, and one odd cell moves nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -195,8 +197,11 @@ def test_a_site_with_codes_that_the_labeled_rows_do_not_have_is_named():
     tables = {f"client-{i}": ArrayTable(method.features, table) for i, table in enumerate(sites)}
     with pytest.raises(
         ProtocolError, match=r"^client 'client-2': has codes in 'x2' beyond those of the labeled rows\. Declare"
-    ):
+    ) as refused:
         in_process.select(method, Labeled(X, Y.astype(float)), tables)
+    assert "bounds of the method, 'federation init --bounds FILE' of an agreement." in str(refused.value)
+    bounded = replace(method, bounds={"x2": (0, 9)})
+    assert in_process.select(bounded, Labeled(X, Y.astype(float)), tables).selection.dropped == {}
 
 
 def test_in_one_place_all_codes_are_known_as_with_exact_ranges():

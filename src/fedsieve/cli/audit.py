@@ -13,9 +13,10 @@ from fedsieve.audit import audit as audited
 from fedsieve.checks import check_choice
 from fedsieve.cli.audited import N_SITES, OWNER, setting_by_name, setting_of_agreement
 from fedsieve.cli.console import err, out, say
-from fedsieve.cli.options import Drop, choices_help, declared_ranges
+from fedsieve.cli.options import Dates, Drop, Keep, choices_help, declared_ranges
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
+from fedsieve.cli.tables import Columns
 from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.files import write_atomically
@@ -33,6 +34,8 @@ def audit(
     ] = None,
     table: Annotated[Path | None, typer.Option(help=f"A site's own rows, {FORMATS}, in place of --dataset.")] = None,
     drop: Drop = "",
+    dates: Dates = "",
+    keep: Keep = "",
     labels: Annotated[str, typer.Option(help="Label columns of --table, as for select; else some are made up.")] = "",
     method: Annotated[str | None, typer.Option(help=f"{', '.join(METHODS).lower()}; default sieve.")] = None,
     wire: Annotated[str | None, typer.Option(help=choices_help("wire"))] = None,
@@ -81,7 +84,8 @@ def audit(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     if agreement is not None:
-        _refuse_beside_agreement({**chosen, "dataset": dataset, "labels": labels, "drop": drop})
+        of_columns = {"labels": labels, "drop": drop, "dates": dates, "keep": keep}
+        _refuse_beside_agreement({**chosen, "dataset": dataset, **of_columns})
         setting = setting_of_agreement(agreement, table, guard, sites, seed, reading)
     else:
         if table is not None and dataset is not None:
@@ -93,7 +97,7 @@ def audit(
             dataset=dataset or "digits",
             table=table,
             labels=labels,
-            drop=drop,
+            columns=Columns(drop, (), dates, keep),
             reading=reading,
             guard=guard,
             n_sites=sites or N_SITES,

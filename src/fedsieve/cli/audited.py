@@ -39,7 +39,7 @@ def setting_by_name(
     dataset: str,
     table: Path | None,
     labels: str,
-    drop: str,
+    columns: Columns,
     reading: Reading,
     guard: str,
     n_sites: int,
@@ -55,7 +55,7 @@ def setting_by_name(
     if table is None:
         parties = of_dataset(dataset, n_sites, seed)
     else:
-        found = read_one(table, labels, reading, Columns(drop), takes_text=of_method.takes_nominal)
+        found = read_one(table, labels, reading, columns, takes_text=of_method.takes_nominal)
         parties = _of_table(table, found, n_sites, seed)
         nominal, own = found.coding.nominal(), ArrayTable(found.features, found.X)
         ranges = found.coding.ranges(given["ranges"], nominal, [own], encodes_codes=of_method.encodes_codes)
@@ -77,6 +77,7 @@ def setting_of_agreement(
     if rows is None:
         raise ParameterError(f"{OWNER}: {place} holds no rows. Give some in the agreement's columns: --table FILE.")
     _check_no_gaps(rows.X, method.features, str(table or place))
+    _check_all_known(rows.Y, str(table or place))
     parties = of_one_site(
         str(table or place), method.features, agreement.labels, rows, n_sites or max(len(agreement.sites), 2), seed
     )
@@ -94,7 +95,8 @@ def _check_parameters(method: type[Method], given: dict[str, Any]) -> None:
 
 def _of_table(file: Path, table: OneTable, n_sites: int, seed: int) -> Parties:
     _check_no_gaps(table.X, table.features, str(file))
-    Y = table.Y.astype(np.float64) if table.labels else made_up_labels(len(table.X), N_LABELS, seed)
+    _check_all_known(table.Y, str(file))
+    Y = table.Y if table.labels else made_up_labels(len(table.X), N_LABELS, seed)
     names = table.labels or [f"made-up label {number}" for number in range(1, N_LABELS + 1)]
     return of_one_site(str(file), tuple(table.features), tuple(names), Rows(table.X, Y), n_sites, seed)
 
@@ -105,6 +107,11 @@ def _check_no_gaps(X: Float, features: Any, owner: str) -> None:
         check_values(X, tuple(features), "error", "Fill them in, or leave these rows out: attacks read whole rows.")
     except DataError as error:
         raise DataError(f"{owner}: {error}") from None
+
+
+def _check_all_known(Y: Float, owner: str) -> None:
+    if np.isnan(Y).any():
+        raise DataError(f"{owner}: labels are unknown. Fill them in, or leave these rows out: attacks read whole rows.")
 
 
 def _agreed(place: Path) -> Agreed:

@@ -15,6 +15,7 @@ from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.site_files import compare_files
 from fedsieve.datasets.tables import table_file
 from fedsieve.errors import ParameterError, listed
+from fedsieve.text import counted
 
 FOUND = 1  # the exit code where something should be looked at
 LABELED = "labeled"
@@ -64,6 +65,6 @@ def check(
             say("Units were not compared: of two files nobody could say which one is odd. Name a third.")
         for line in report["findings"]:
             warn(line)
-        say(f"{len(report['findings'])} findings." if report["findings"] else "Nothing looks wrong.")
+        say(f"{counted(len(report['findings']), 'finding')}." if report["findings"] else "Nothing looks wrong.")
     if report["findings"]:
         raise typer.Exit(FOUND)

@@ -22,7 +22,9 @@ SIEVE, SSFMLFS = SieveMethod.name, SSFMLFSMethod.name
 
 Drop: TypeAlias = Annotated[str, typer.Option(help="Columns to leave out: a,b,c.")]
 Dates: TypeAlias = Annotated[str, typer.Option(help="Columns with dates, to be read as days: a,b,c.")]
-Keep: TypeAlias = Annotated[str, typer.Option(help="Columns that look like ids and are features: a,b,c.")]
+KEEP_HELP = "Columns that look like ids and are features: a,b,c."
+Keep: TypeAlias = Annotated[str, typer.Option(help=KEEP_HELP)]
+Force: TypeAlias = Annotated[bool, typer.Option(help="Replace an existing result.")]
 
 
 def choices_help(parameter: str, *, supervised: bool = True) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fedsieve.cli.console import chance_line, out, ranking_table, say
-from fedsieve.cli.options import K_HELP, how_many
+from fedsieve.cli.options import K_HELP, Force, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, reads_tables
 from fedsieve.cli.tables import labeled_again
@@ -36,7 +36,7 @@ def rerank(
         list[str] | None, typer.Option("--set", help="Another parameter of the server alone: n_trees=400.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result; default kK in RESULT.")] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    force: Force = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Select another number of features from the totals of an earlier run; no site is asked again.

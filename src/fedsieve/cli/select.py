@@ -23,6 +23,7 @@ from fedsieve.cli.options import (
     SIEVE,
     Dates,
     Drop,
+    Force,
     Keep,
     asked_and_other,
     choices_help,
@@ -36,12 +37,13 @@ from fedsieve.cli.progress import Rounds, prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
 from fedsieve.cli.tables import Columns, FederationTables, leaks, read_sites
 from fedsieve.datasets.dialect import Reading
-from fedsieve.errors import FedSieveError, ParameterError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
+from fedsieve.messages.columns import ERROR
 from fedsieve.methods import METHODS, Method
 from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import refuse_to_overwrite, selection_record, write_selection
-from fedsieve.tables import ArrayTable
+from fedsieve.tables import LET_THE_METHOD, ArrayTable, check_values, dense
 from fedsieve.text import counted
 from fedsieve.transport import in_process
 from fedsieve.transport.totals_file import TOTALS, Totals, Words, write_totals
@@ -90,7 +92,7 @@ def select(
         float | None, typer.Option(help="Sieve: clients answer with noise, differentially private; try what it costs.")
     ] = None,
     delta: Annotated[float, typer.Option(help="With --epsilon: by how little that may fail.")] = 1e-6,
-    force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    force: Force = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Rank features from files: one with labeled rows, two or more with unlabeled rows.
@@ -110,7 +112,8 @@ def select(
     if not force:
         refuse_to_overwrite(output)
     columns = Columns(drop, nominal or (), dates, keep)
-    data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns)
+    partly = METHODS[asked].takes_unknown_labels
+    data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns, partly=partly)
     for feature, label in leaks(data):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     given: dict[str, Any] = {
@@ -145,6 +148,7 @@ def select(
         return method
 
     main = chosen(asked, how_many(k))
+    _check_gaps(main, data)
     prepare_kernels()
     totals = KeptTotals()
     record = _run(main, data, totals)
@@ -159,6 +163,21 @@ def select(
         words = Words(data.coding.categories, data.coding.dates)
         write_totals(Totals.of(main, data.labeled, totals, record, words), output / TOTALS)
     _show(record, beside, output)
+
+
+def _check_gaps(method: Method, data: FederationTables) -> None:
+    """Where a method takes no gaps as it was asked for, name the option by which it would."""
+    if method.missing != ERROR:
+        return
+    rows = {"the labeled rows have ": data.labeled.X}
+    if method.on_bad_client == "raise":
+        rows |= {f"client {name!r}: ": dense(table.whole(data.features)) for name, table in data.sites.items()}
+    way_out = f"{LET_THE_METHOD} Here: --missing {method.choices['missing'][1]}."
+    for owner, X in rows.items():
+        try:
+            check_values(X, data.features, method.missing, way_out)
+        except DataError as error:
+            raise DataError(f"{owner}{error}") from None
 
 
 def _run(method: Method, data: FederationTables, totals: KeptTotals | None = None) -> dict[str, Any]:

@@ -10,28 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Float
 from fedsieve.categories import RARE, Categories, named_like_an_id
 from fedsieve.checks import check_known, names_that_differ
 from fedsieve.cli.console import say, warn
+from fedsieve.cli.labels import read_label_columns
 from fedsieve.cli.options import names_among
 from fedsieve.cli.reading import AS_FOUND, read_and_say
 from fedsieve.datasets.coding import Coding, Declared, decide, reasons_listed, unknown_words
-from fedsieve.datasets.columns import feature_columns, label_columns, zero_or_one
+from fedsieve.datasets.columns import feature_columns, label_columns
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import label_leaks
 from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.kinds import Column, arrow_column
 from fedsieve.datasets.table_files import bare_name
-from fedsieve.datasets.tables import numeric_columns
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
+from fedsieve.methods import Method
 from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import ArrayTable, check_values
+from fedsieve.tables import LET_THE_METHOD, ArrayTable, check_values
 from fedsieve.text import counted
 from fedsieve.transport.totals_file import Totals
+
+KEEP = "--keep NAME"
+FILL = "Fill them in, or leave these rows out."
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class FederationTables:
 
     features: tuple[str, ...]
     labels: tuple[str, ...]
-    Y: Int  # (n_samples, n_labels) as in the file; `labeled.Y` has a second column where there is one label only
+    Y: Float  # (n_samples, n_labels) as in the file; `labeled.Y` has a second column where there is one label only
     labeled: Labeled
     sites: dict[str, ArrayTable]
     coding: Coding  # of text, dates and ids
@@ -68,21 +72,34 @@ class FederationTables:
 
 
 def read_sites(
-    labeled: Path, labels: str, clients: Sequence[str], *, shared: bool, reading: Reading, columns: Columns
+    labeled: Path,
+    labels: str,
+    clients: Sequence[str],
+    *,
+    shared: bool,
+    reading: Reading,
+    columns: Columns,
+    partly: bool,
 ) -> FederationTables:
-    """Read the server's and all clients' files, match their columns by name, and make numbers of them."""
+    """Read the server's and all clients' files, match their columns by name, and make numbers of them.
+
+    With `partly`, single labels may be unknown.
+    """
     paths = client_paths(clients)
     server = read_and_say(labeled, reading).table
     label_names = label_columns(labels, server.column_names)
-    drop, declared = columns.dropped(server.column_names), columns.declared(server.column_names)
-    features = feature_columns(server.column_names, label_names, drop, str(labeled))
     tables = {name: read_and_say(path, reading).table for name, path in paths.items()}
+    at_clients = {column for table in tables.values() for column in table.column_names}
+    drop = columns.dropped([*server.column_names, *at_clients])
+    declared = columns.declared(server.column_names)
+    here = [name for name in drop if name in server.column_names or name not in at_clients]
+    features = feature_columns(server.column_names, label_names, here, str(labeled))
 
     def may_differ(name: str) -> bool:
         return name in drop or (named_like_an_id(name) and name not in declared.names)
 
     features = _common(features, label_names, tables, paths, shared, may_differ)
-    Y = zero_or_one(numeric_columns(server, label_names, f"{labeled}, labels"), label_names, str(labeled))
+    Y = read_label_columns(server, label_names, labeled, partly=partly)
     files = {str(labeled): server, **{str(paths[name]): table for name, table in tables.items()}}
     kinds = {file: _kinds(table, features) for file, table in files.items()}
     coding = decide(kinds, features, declared)
@@ -93,7 +110,7 @@ def read_sites(
         features=taken,
         labels=tuple(label_names),
         Y=Y,
-        labeled=Labeled(X[str(labeled)], read_labels(Y)[0]),
+        labeled=Labeled(X[str(labeled)], read_labels(Y, str(labeled), partly=partly)[0]),
         sites={name: ArrayTable(taken, X[str(path)]) for name, path in paths.items()},
         coding=coding,
         nominal=coding.nominal(declared.nominal),
@@ -108,13 +125,21 @@ def labeled_again(file: Path, totals: Totals, labels: Sequence[str], reading: Re
         raise DataError(f"{file}: lacks {listed(missing)}; it must be the file with the labeled rows of the run.")
     coding = Coding(dict(totals.words.categories), dates=totals.words.dates)
     X = _numbers(str(file), _kinds(server, method.features), server.num_rows, method.features, coding)
-    Y = zero_or_one(numeric_columns(server, labels, f"{file}, labels"), list(labels), str(file))
-    return Labeled(X, Y.astype(np.float64) if method.sites_hold_labels else read_labels(Y)[0])
+    Y = read_label_columns(server, labels, file, partly=method.takes_unknown_labels)
+    return Labeled(X, _as_the_method_has_them(Y, method, file))
 
 
 def leaks(data: FederationTables) -> list[tuple[str, str]]:
-    """Features that are identical to a label on the labeled rows."""
-    return label_leaks(Dataset("the labeled rows", data.labeled.X, data.Y, data.features, data.labels))
+    """Features that are identical to a label on the labeled rows, those in which the label is known."""
+    known_alike: dict[bytes, list[int]] = {}  # labels that are known in the same rows
+    for place, known in enumerate(~np.isnan(data.Y.T)):
+        known_alike.setdefault(known.tobytes(), []).append(place)
+    found = []
+    for places in known_alike.values():
+        rows = ~np.isnan(data.Y[:, places[0]])
+        Y, names = data.Y[rows][:, places].astype(np.int64), tuple(data.labels[place] for place in places)
+        found += label_leaks(Dataset("the labeled rows", data.labeled.X[rows], Y, data.features, names))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +149,20 @@ class OneTable:
     features: list[str]
     labels: list[str]
     X: Float
-    Y: Int
+    Y: Float
     coding: Coding
 
 
-def read_one(file: Path, labels: str, reading: Reading, columns: Columns, *, takes_text: bool = True) -> OneTable:
+def read_one(
+    file: Path,
+    labels: str,
+    reading: Reading,
+    columns: Columns,
+    *,
+    takes_text: bool = True,
+    partly: bool = True,
+    keep: str = KEEP,
+) -> OneTable:
     """A table whose columns decide how all others are read, as the labeled rows do for an agreement."""
     table = read_and_say(file, reading).table
     label_names = label_columns(labels, table.column_names) if labels else []
@@ -136,22 +170,19 @@ def read_one(file: Path, labels: str, reading: Reading, columns: Columns, *, tak
     check_known("--categories", "names", columns.categories, features)
     kinds = _kinds(table, features)
     coding = decide({str(file): kinds}, features, columns.declared(features), takes_text=takes_text)
-    _say_what_becomes(coding, "these rows")
+    _say_what_becomes(coding, "these rows", keep)
     taken = [name for name in features if coding.has(name)]
-    Y = zero_or_one(numeric_columns(table, label_names, f"{file}, labels"), label_names, str(file))
+    Y = read_label_columns(table, label_names, file, partly=partly)
     return OneTable(taken, label_names, _numbers(str(file), kinds, table.num_rows, taken, coding), Y, coding)
 
 
 def read_rows(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> tuple[Float, Float | None]:
     """A site's rows in the agreement's columns, and its labels where the method needs them at the sites."""
     method = agreement.method
-    X, Y = (
-        _rows_and_labels(file, agreement, reading)
-        if method.sites_hold_labels
-        else (_agreed_columns(file, (), agreement, reading)[0], None)
-    )
+    X, held = _agreed_columns(file, agreement.labels if method.sites_hold_labels else (), agreement, reading)
+    Y = held if method.sites_hold_labels else None
     try:
-        check_values(X, method.features, method.missing)
+        check_values(X, method.features, method.missing, _way_out_of_gaps(method))
     except DataError as error:
         raise DataError(f"{file}: {error}") from None
     least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
@@ -171,10 +202,19 @@ def read_rows(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> 
 
 def read_labeled(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> Labeled:
     """The server's labeled rows in the agreement's columns."""
-    X, Y = _rows_and_labels(file, agreement, reading)
-    labeled = Labeled(X, Y if agreement.method.sites_hold_labels else read_labels(Y)[0])
+    X, Y = _agreed_columns(file, agreement.labels, agreement, reading)
+    labeled = Labeled(X, _as_the_method_has_them(Y, agreement.method, file))
+    try:
+        check_values(X, agreement.method.features, agreement.method.missing, _way_out_of_gaps(agreement.method))
+    except DataError as error:
+        raise DataError(f"{file}: the labeled rows have {error}") from None
     agreement.method.check_labeled(labeled)
     return labeled
+
+
+def _way_out_of_gaps(method: Method) -> str:
+    own = method.choices["missing"][1:]
+    return f"{LET_THE_METHOD} What is agreed on: 'federation init' and 'simulate', --missing {own[0]}." if own else FILL
 
 
 def client_paths(clients: Sequence[str], option: str = "--client", least: int = 2) -> dict[str, Path]:
@@ -214,19 +254,23 @@ def _common(
                 f"{listed(table.column_names)}, they have {listed(features)}."
             )
         missing, extra = ([one for one in names if not may_differ(one)] for names in (missing, extra))
-        if (missing or extra) and not shared:
+        if missing and not shared:
             way_out = "Give every site the same columns, or use --shared to work with those that all have."
             raise columns_differ(f"client {name!r} ({paths[name]})", missing, extra, way_out)
+        if extra:
+            which = f"{counted(len(extra), 'column')} not among the labeled rows' features"
+            say(f"{paths[name]}: {which}, unused: {listed(extra, 4)}")
     in_all = set(features).intersection(*(table.column_names for table in tables.values()))
     common = [feature for feature in features if feature in in_all]
     if not common:
         raise DataError(f"no feature is in all files; labels are {listed(labels)}, the server has {listed(features)}.")
+    if lost := [feature for feature in features if feature not in in_all and not may_differ(feature)]:
+        warn(f"--shared: not all files have {listed(lost)}; left out.")
     return common
 
 
-def _rows_and_labels(file: Path, agreement: Agreement, reading: Reading) -> tuple[Float, Float]:
-    X, Y = _agreed_columns(file, agreement.labels, agreement, reading)
-    return X, zero_or_one(Y, list(agreement.labels), str(file)).astype(np.float64)
+def _as_the_method_has_them(Y: Float, method: Method, file: Path) -> Float:
+    return Y if method.sites_hold_labels else read_labels(Y, str(file), partly=method.takes_unknown_labels)[0]
 
 
 def _agreed_columns(file: Path, labels: Sequence[str], agreement: Agreement, reading: Reading) -> tuple[Float, Float]:
@@ -245,7 +289,7 @@ def _agreed_columns(file: Path, labels: Sequence[str], agreement: Agreement, rea
     words = dict(agreement.categories)
     coding = Coding(words, fixed=tuple(words), dates=agreement.dates)
     X = _numbers(str(file), _kinds(table, features), table.num_rows, features, coding)
-    return X, numeric_columns(table, list(labels), str(file))
+    return X, read_label_columns(table, list(labels), file, partly=agreement.method.takes_unknown_labels)
 
 
 def _kinds(table: Any, features: Sequence[str]) -> dict[str, Column]:
@@ -264,9 +308,9 @@ def _numbers(file: str, columns: dict[str, Column], n_rows: int, features: Seque
     return X
 
 
-def _say_what_becomes(coding: Coding, rows: str) -> None:
+def _say_what_becomes(coding: Coding, rows: str, keep: str = KEEP) -> None:
     if coding.left_out:
-        warn(f"columns are left out: {reasons_listed(coding.left_out)}. If one is a feature, say so: --keep NAME.")
+        warn(f"columns are left out: {reasons_listed(coding.left_out)}. If one is a feature, say so: {keep}.")
     if coding.categories:
         told = ", ".join(f"{name!r} ({len(words)})" for name, words in coding.categories.items())
         say(f"Text is read as categories: {told}; a word in fewer than {RARE} of {rows} counts as 'other'.")

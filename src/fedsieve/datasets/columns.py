@@ -94,16 +94,17 @@ def feature_columns(columns: Sequence[str], labels: Sequence[str], drop: Sequenc
     return features
 
 
-def zero_or_one(values: Float, names: Sequence[str], owner: str) -> Int:
-    """Label columns (n_rows, n_labels) as whole numbers, if they hold 0 and 1 only."""
+def zero_or_one(values: Float, names: Sequence[str], owner: str, fill: str = "") -> Int:
+    """Label columns (n_rows, n_labels) as whole numbers, if they hold 0 and 1 only; `fill` is the way out of gaps."""
     wrong = ~np.isin(values, (0.0, 1.0))
     if wrong.any():
         column = int(np.flatnonzero(wrong.any(axis=0))[0])
         row = int(np.flatnonzero(wrong[:, column])[0])
-        got = "a missing value" if np.isnan(values[row, column]) else "another number"  # which may be a person's
+        missing = bool(np.isnan(values[row, column]))
+        got = "a missing value" if missing else "another number"  # which may be a person's
         raise DataError(
             f"{owner}: label {names[column]!r} must be 0 or 1; got {got} in data row {row + 1} "
-            f"and in {int(wrong[:, column].sum()) - 1} others."
+            f"and in {int(wrong[:, column].sum()) - 1} others.{f' {fill}' if missing and fill else ''}"
         )
     return values.astype(np.int64)
 

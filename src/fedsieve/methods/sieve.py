@@ -280,5 +280,8 @@ def _why_no_codes(_client: str, request: Request, reply: Any) -> str | None:
         for place in np.flatnonzero(request.columns.nominal_mask):
             if parts[place][0] or parts[place][-1]:
                 name = request.columns.features[place]
-                return f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes."
+                return (
+                    f"has codes in {name!r} beyond those of the labeled rows. Declare the range of its codes: "
+                    "bounds of the method, 'federation init --bounds FILE' of an agreement."
+                )
     return None

@@ -21,7 +21,7 @@ from fedsieve.selectors.base import FederatedSelector, Federation
 class Sieve(FederatedSelector):
     """Selects the features that help to predict the labels, from few labeled rows and many unlabeled ones.
 
-    Clients hold unlabeled rows, the server a few labeled ones. Clients send the ranges and the covariances of their
+    Clients hold unlabeled rows, the server a few labeled ones. Clients send histograms and covariances of their
     columns, in two rounds, and the means between them where values are missing; nothing else. These add up, so that the
     result is that of all rows in one place, whatever the partition. Three views of which features matter are fused:
     features that together align with the labels predicted for all rows, features that nothing else replaces, and

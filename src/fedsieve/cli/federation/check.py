@@ -13,6 +13,7 @@ from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import CHECK, RunFolder, new_run
 from fedsieve.errors import ParameterError, ProtocolError, listed
 from fedsieve.protocol.checkup import findings
+from fedsieve.text import counted
 from fedsieve.transport.first_look import why_nothing_to_ask
 
 FOUND = 1  # the exit code where something should be looked at
@@ -72,4 +73,4 @@ def show_check(this: RunFolder, *, as_json: bool) -> bool:
 
 
 def _verdict(words: list[str], file: Path) -> str:
-    return f"{len(words)} findings; all numbers are in {file}." if words else "Nothing looks wrong."
+    return f"{counted(len(words), 'finding')}; all numbers are in {file}." if words else "Nothing looks wrong."

@@ -29,13 +29,15 @@ from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.place import check_place
-from fedsieve.errors import ParameterError
-from fedsieve.methods import DEFAULT_METHOD, METHODS
+from fedsieve.errors import ParameterError, listed
+from fedsieve.messages.columns import ROBUST
+from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
 
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
+KEEP = "--keep NAME (of 'federation try': --keep-columns NAME)"  # whose --keep is a folder
 METHODS_HELP = f"{OTHERS}, or {SUPERVISED}, whose sites hold labels too."
 
 
@@ -112,8 +114,7 @@ def init(
     chosen = next((known for known in METHODS if known.lower() == method.lower()), method)
     words = {} if categories is None else categories_file(categories)
     said = Columns(drop, nominal or (), dates, keep, words)
-    takes_text = chosen not in METHODS or METHODS[chosen].takes_nominal
-    columns = _columns(schema, labels, reading, said, takes_text=takes_text)
+    columns = _columns(schema, labels, reading, said, METHODS.get(chosen))
     coding = Coding(words) if columns is None else columns.coding
     features, label_names = (None, None) if columns is None else (columns.features, columns.labels)
     declared = said.declared(features or ())
@@ -125,15 +126,17 @@ def init(
         "epsilon": epsilon,
         "delta": delta,
     }
+    in_ranges, between = declared_ranges(ranges), {} if bounds is None else ranges_file(str(bounds))
+    codes = [name for name in coding.nominal(declared.nominal) if name not in coding.categories]
     text = agreement_text(
         output.name,
         address,
         names,
         features,
         label_names,
-        ranges=declared_ranges(ranges),
-        bounds=None if bounds is None else ranges_file(str(bounds)),
-        nominal=[name for name in coding.nominal(declared.nominal) if name not in coding.categories],
+        ranges=in_ranges,
+        bounds=between or None,
+        nominal=codes,
         dates=declared.dates,
         categories=coding.categories,
         method=chosen,
@@ -145,6 +148,12 @@ def init(
         parse_agreement(text)
     folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
     say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+    open_codes = [name for name in codes if name not in between]
+    if open_codes and in_ranges == ROBUST and chosen in METHODS and METHODS[chosen].encodes_codes:
+        warn(
+            f"the codes of {listed(open_codes)} are those of the labeled rows; a site with a code beyond them is "
+            "refused in a run. If there may be others, declare them with --bounds FILE: feature,low,high."
+        )
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
     if with_keys:
@@ -171,7 +180,7 @@ def _say_what_sites_do(folder: ServerFolder, names: Sequence[str]) -> None:
 
 
 def _columns(
-    schema: Path | None, labels: str, reading: Reading, columns: Columns, *, takes_text: bool
+    schema: Path | None, labels: str, reading: Reading, columns: Columns, method: type[Method] | None
 ) -> OneTable | None:
     if schema is None:
         if labels or columns.drop:
@@ -180,4 +189,6 @@ def _columns(
         return None
     if not labels:
         raise ParameterError("--schema needs --labels, to tell labels from features.")
-    return read_one(schema, labels, reading, columns, takes_text=takes_text)
+    takes_text = method is None or method.takes_nominal  # one that there is not is named later
+    partly = method is None or method.takes_unknown_labels
+    return read_one(schema, labels, reading, columns, takes_text=takes_text, partly=partly, keep=KEEP)

@@ -21,6 +21,7 @@ from fedsieve.cli.console import (
 )
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.purge import kept_line
+from fedsieve.cli.options import Force
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import SHIFT, RunFolder, find_run, new_run
 from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, listed
@@ -44,7 +45,7 @@ def run(
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result; default in the run's.")] = None,
     wait: Annotated[int, typer.Option(help="Seconds to wait for all sites to be online.")] = 60,
     resume: Annotated[str | None, typer.Option(help="Go on with a run: its id, or 'last'.")] = None,
-    force: Annotated[bool, typer.Option(help="Replace an existing result.")] = False,
+    force: Force = False,
     keep_replies: Annotated[
         bool, typer.Option("--keep-replies", help="Keep all sites' replies after the end; else they are deleted.")
     ] = False,

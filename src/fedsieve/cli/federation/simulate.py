@@ -11,7 +11,7 @@ import typer
 
 from fedsieve.arrays import Float, Int
 from fedsieve.cli.console import cost_line, out, ranking_table, say, say_what_is_missing
-from fedsieve.cli.options import K_HELP, asked_and_other, choices_help, how_many
+from fedsieve.cli.options import K_HELP, Dates, Drop, Force, Keep, asked_and_other, choices_help, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, reads_tables
 from fedsieve.cli.tables import Columns, read_labeled, read_one, read_rows
@@ -40,9 +40,13 @@ def simulate(
     labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
     labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
     rows: Annotated[Path | None, typer.Option(help="Unlabeled rows to deal out among the sites.")] = None,
+    drop: Drop = "",
+    dates: Dates = "",
+    keep: Keep = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
     seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
+    force: Force = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).
@@ -52,7 +56,7 @@ def simulate(
     asked, _ = asked_and_other(method)
     if find_spec("ray") is None:
         raise extra_needed("fedsieve federation simulate", "ray", "simulation")
-    if output is not None:
+    if output is not None and not force:
         refuse_to_overwrite(output)
     names = [f"site-{number:04d}" for number in range(1, clients + 1)]
     given = {"n_features_to_select": how_many(k), "missing": missing}
@@ -61,9 +65,12 @@ def simulate(
         "parameters": {name: value for name, value in given.items() if value is not None},
     }
     if labeled is None:
+        for option, value in (("--drop", drop), ("--dates", dates), ("--keep", keep)):
+            if value:
+                raise ParameterError(f"{option} names columns of the table that --labeled names; give both or none.")
         text, own, parts = _digits(names, chosen, seed)
     else:
-        text, own, parts = _files(names, chosen, labeled, labels, rows, seed, reading)
+        text, own, parts = _files(names, chosen, labeled, labels, rows, seed, reading, Columns(drop, (), dates, keep))
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
         folder = create(Path(place) / "federation", text, names, ADDRESS)
@@ -108,11 +115,13 @@ def _files(
     rows: Path | None,
     seed: int,
     reading: Reading,
+    columns: Columns,
 ) -> tuple[str, Labeled, list[Float]]:
     if rows is None or not labels:
         raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")
-    found = read_one(labeled, labels, reading, Columns())
-    coded = {"categories": found.coding.categories, "nominal": found.coding.coded}
+    found = read_one(labeled, labels, reading, columns)
+    coding = found.coding
+    coded = {"categories": coding.categories, "nominal": coding.coded, "dates": coding.dates}
     text = _agreement(names, found.features, found.labels, {**chosen, **coded})
     agreement = parse_agreement(text)
     X, _ = read_rows(rows, agreement, reading)

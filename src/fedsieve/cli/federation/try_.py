@@ -14,11 +14,14 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.text import Text
 
 from fedsieve.cli.console import err, say, until_interrupted
+from fedsieve.cli.options import KEEP_HELP, Dates, Drop, Force
 from fedsieve.datasets import load_digits, partition
 from fedsieve.errors import DataError, ParameterError, ProtocolError
 from fedsieve.selection_file import JSON, refuse_to_overwrite
+from fedsieve.text import visible
 from fedsieve.transport.flower.engine import free_port
 
 LEAST_SITES, MOST_SITES = 3, 20
@@ -37,6 +40,9 @@ def try_(
     labeled: Annotated[Path | None, typer.Option(help="Labeled rows; default: the bundled digits.")] = None,
     labels: Annotated[str, typer.Option(help="Label columns of the labeled rows.")] = "",
     data: Annotated[list[Path] | None, typer.Option(help="One site's rows; give it once for each site.")] = None,
+    drop: Drop = "",
+    dates: Dates = "",
+    keep_columns: Annotated[str, typer.Option(help=KEEP_HELP)] = "",
     method: Annotated[str | None, typer.Option(help="As in 'init'; default Sieve.")] = None,
     k: Annotated[str | None, typer.Option("-k", help="How many features to select.")] = None,
     secure: Annotated[bool, typer.Option(help="Secure sums, or single replies that the server sees.")] = True,
@@ -44,6 +50,7 @@ def try_(
     keep: Annotated[
         Path | None, typer.Option(help="Keep the federation's and the sites' folders here, to look into.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Try a federation with real processes: a server and three sites on this machine, with one command.
 
@@ -52,7 +59,8 @@ def try_(
     On the bundled digits, or on your own files: --labeled FILE --labels y1,y2 --data a.csv --data b.csv --data c.csv.
     Shows every command, so that you can do the same step by step. All processes have ended when it ends.
     """
-    refuse_to_overwrite(output)
+    if not force:
+        refuse_to_overwrite(output)
     if keep is not None and keep.exists():
         raise DataError(f"{keep}: exists already; choose another folder for --keep.")
     finished = False
@@ -61,10 +69,10 @@ def try_(
         place.mkdir(parents=True, exist_ok=True)
         tables = _digits(place, sites) if labeled is None else _own(labeled, labels, data)
         trial = Trial(place, *tables)
-        options = [*_option("--method", method), *_option("-k", k), *(["--secure"] if secure else [])]
-        trial.init(options)
+        columns = [*_option("--drop", drop), *_option("--dates", dates), *_option("--keep", keep_columns)]
+        trial.init([*_option("--method", method), *_option("-k", k), *columns, *(["--secure"] if secure else [])])
         with trial.running():
-            trial.do("run", trial.federation, "--out", output)
+            trial.do("run", trial.federation, "--out", output, *(["--force"] if force else []))
         finished = True
     if not finished:
         raise ProtocolError("the trial was interrupted; all its processes have ended.")
@@ -128,7 +136,8 @@ class Background:
         end = time.monotonic() + START_SECONDS
         while ready not in (said := self.log.read_text(encoding="utf-8", errors="replace")):
             if self.process.poll() is not None or time.monotonic() > end:
-                raise ProtocolError(f"'fedsieve federation {self.verb}' is not ready. It said:\n{said.strip()}")
+                say(Text(visible(said.strip(), keep="\n")))
+                raise ProtocolError(f"'fedsieve federation {self.verb}' is not ready; what it said is above.")
             time.sleep(0.1)
 
     def end(self) -> None:
@@ -179,4 +188,4 @@ def _own(labeled: Path, labels: str, data: list[Path] | None) -> tuple[Path, str
 
 
 def _option(name: str, value: str | None) -> list[str]:
-    return [] if value is None else [name, value]
+    return [name, value] if value else []
