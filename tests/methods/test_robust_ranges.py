@@ -233,6 +233,22 @@ def test_a_column_of_one_value_in_the_labeled_rows_still_counts_as_it_varies_els
     assert scaling.high[0] - scaling.low[0] < 37
 
 
+@pytest.mark.parametrize(
+    "selector", [Sieve(3, n_trees=5, n_bootstraps=0), SSFMLFS(3, ranges="robust", missing="unrelated")]
+)
+def test_a_column_that_no_labeled_row_has_is_scaled_by_the_others(selector):
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(40, 3)), rng.integers(0, 2, (40, 2))
+    X[:, 1] = np.nan
+    sites = [rng.normal([0, 100, 0], [1, 8, 1], (200, 3)) for _ in range(3)]
+    sites[0][5, 1] = 1e6
+    parameters = selector._parameters(selector._read(X, Y, sites, None))
+    low, high = parameters["bounds"]["x1"]
+    assert 60 < low < 90
+    assert 110 < high < 140
+    assert np.isfinite(selector.fit(X, Y, clients=sites).scores_).all()
+
+
 def test_codes_that_are_no_whole_numbers_are_named_before_anything_is_asked():
     X, Y, sites = coded_sites(0)
     X[0, 2] = X[:, 2].max() + 0.5

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Bool, Float
 from fedsieve.categories import RARE, Categories, code_range, codes, common_words, is_key, named_like_an_id
 from fedsieve.checks import check_known
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
+from fedsieve.measures.bulk import in_bulk
 from fedsieve.messages.columns import ROBUST
 from fedsieve.messages.encoding import LARGEST_CODE, MAX_CODES
 from fedsieve.tables import Table, dense
@@ -61,16 +62,22 @@ class Coding:
     def ranges(
         self, ranges: Any, nominal: Iterable[str], tables: Iterable[Table], *, encodes_codes: bool
     ) -> dict[str, Any]:
-        """A method's `ranges`, and `bounds` of codes where it needs them: of words, and of the numbers in all tables.
+        """A method's `ranges`, and `bounds` where robust ones need them; the first table has the labeled rows.
 
-        No site has all codes, and the labeled rows need not have them either.
+        They are of words and codes, all of which no site has nor need the labeled rows have, and of columns of which
+        the labeled rows have no value.
         """
         of_words = {name: code_range(words) for name, words in self.categories.items()}
         if isinstance(ranges, Mapping):
             return {"ranges": {**dict.fromkeys(self.left_out, (0.0, 0.0)), **of_words, **ranges}}
-        if ranges != ROBUST or not encodes_codes:
+        if ranges != ROBUST:
             return {"ranges": ranges}
-        return {"ranges": ranges, "bounds": {**_code_bounds(nominal, list(tables)), **of_words}}
+        every, codes = list(tables), tuple(nominal)
+        bounds = _bounds_elsewhere(every, set(codes))
+        return {
+            "ranges": ranges,
+            "bounds": bounds | ({**_code_bounds(codes, every), **of_words} if encodes_codes else {}),
+        }
 
     def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
         """The column's values as numbers, and how many words of it are none of the declared ones."""
@@ -149,6 +156,19 @@ def _code_bounds(nominal: Iterable[str], tables: Sequence[Table]) -> dict[str, t
                     low, high = wider
             if low < high:
                 bounds[name] = (float(low), float(high))
+    return bounds
+
+
+def _bounds_elsewhere(tables: Sequence[Table], codes: set[str]) -> dict[str, tuple[float, float]]:
+    """Of the columns without a value in the first table, between which the bulk of the others' values lies."""
+    labeled, *others = tables
+    unknown: Bool = np.all(np.isnan(dense(labeled.whole(labeled.names))), axis=0)
+    bounds = {}
+    for name in (name for name, empty in zip(labeled.names, unknown, strict=True) if empty and name not in codes):
+        values = np.concatenate([np.zeros(0), *(dense(table.whole([name])).ravel() for table in others)])
+        near = values[in_bulk(values[:, None]).ravel() & np.isfinite(values)]
+        if len(near) and near.min() < near.max():
+            bounds[name] = (float(near.min()), float(near.max()))
     return bounds
 
 
