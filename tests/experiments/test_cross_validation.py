@@ -299,6 +299,12 @@ BAD = [
     ({"Y": None}, "evaluate: Y is None; a selection is judged by labels"),
     ({"Y": np.ones((59, 3))}, "evaluate: X has 60 rows and Y 59; they must be the same rows"),
     ({"Y": np.full((60, 2), 2)}, "evaluate: labels must be 0 or 1; got 2 in row 0"),
+    ({"X": np.full((60, 6), np.inf)}, "evaluate: X has .*infinite"),
+    (
+        {"Y": np.where(np.arange(60)[:, None] < 44, -1, [0, 1]), "n_folds": 2},
+        "evaluate: 8 rows to learn from are too few: MLkNN: n_neighbors must be below the number of training rows, 8.*"
+        "In more folds each learns from more rows; or choose other classifiers",
+    ),
     ({"n_folds": 60}, "evaluate: a fold of 1 rows is too small: .* Take fewer folds"),
 ]
 

@@ -188,7 +188,11 @@ def _measured(
 
 
 def _values(classifier: Classifier, table: Float, Y: Int, train: Int, test: Int) -> list[float]:
-    model = learned(classifier, table[train], Y[train])
+    try:
+        model = learned(classifier, table[train], Y[train])
+    except ParameterError as error:  # ML-kNN needs more rows than neighbors
+        way_out = "In more folds each learns from more rows; or choose other classifiers."
+        raise ParameterError(f"{OWNER}: {len(train)} rows to learn from are too few: {error} {way_out}") from None
     scores, predictions = label_scores(model, table[test]), np.asarray(model.predict(table[test]))
     try:
         ranked = [metric(Y[test], scores) for metric in MEASURES.values()]

@@ -75,7 +75,10 @@ def read_labeled_rows(
     features = names or tuple(features) or tuple(f"x{index}" for index in range(table.shape[1]))
     if len(table) != len(labels):
         raise DataError(f"{owner}: X has {len(table)} rows and Y {len(labels)}; they must be the same rows.")
-    check_values(table, features, "mean")
+    try:
+        check_values(table, features, "mean")
+    except DataError as error:
+        raise DataError(f"{owner}: X has {error}") from None
     codes = set(coding.nominal(_named(nominal, features)))
     return LabeledRows(
         names=features,
