@@ -98,18 +98,14 @@ class ClassifierInput:
     """The columns that a classifier sees in a fold: codes as one 0/1 column each, all scaled by the training rows."""
 
     def __init__(self, rows: LabeledRows, train: Int) -> None:
-        parts, owners = [], []
-        for feature, is_code in enumerate(rows.nominal):
+        measured, coded = np.flatnonzero(~rows.nominal), np.flatnonzero(rows.nominal)
+        parts = [_filled(rows.numbers[:, measured], rows.numbers[np.ix_(train, measured)])]
+        for feature in coded:
             column = rows.numbers[:, feature]
-            if is_code:
-                values = np.unique(column[rows.labeled & ~np.isnan(column)])
-                part = (column[:, None] == values).astype(np.float64)  # a missing code is none of them
-            else:
-                part = _filled(column[:, None], column[train, None])
-            parts.append(part)
-            owners += [feature] * part.shape[1]
+            values = np.unique(column[rows.labeled & ~np.isnan(column)])
+            parts.append((column[:, None] == values).astype(np.float64))  # a missing code is none of them
         self.table = scale(np.hstack(parts), train)
-        self._owner = np.array(owners)
+        self._owner = np.concatenate([measured, np.repeat(coded, [part.shape[1] for part in parts[1:]])])
 
     def columns(self, features: Int) -> Int:
         """Where some features stand in the table."""
