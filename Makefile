@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-all test-federation test-chaos lint bench tables clean
+.PHONY: demo test test-all test-federation test-chaos lint bench tables sensitivity clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)  ## choose pixels of handwritten digits with ten sites
@@ -45,7 +45,10 @@ bench: $(READY)  ## speed against peers in one run; damage and lies; what the ru
 	$(BIN)/python -m benchmarks.ranges
 
 tables: $(READY)  ## the paper's tables and figure beside ours, and the page about quality; resumes where it stopped
-	$(BIN)/fedsieve benchmark benchmarks/paper/*.toml benchmarks/quality/*.toml --jobs 2
+	$(BIN)/fedsieve benchmark $(filter-out %/sensitivity.toml,$(wildcard benchmarks/paper/*.toml)) benchmarks/quality/*.toml --jobs 2
+
+sensitivity: $(READY)  ## one factor of SSFMLFS at a time on five datasets: says first how long it takes; resumes
+	$(BIN)/fedsieve benchmark benchmarks/paper/sensitivity.toml --jobs 2
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache demo-result build dist

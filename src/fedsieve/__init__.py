@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from fedsieve import datasets, fuzzy, rivals
     from fedsieve.catalog import registry
     from fedsieve.datasets import partition
+    from fedsieve.experiments.cross_validation import evaluate
     from fedsieve.learning import MLkNN, metrics
+    from fedsieve.protocol.communication import communication_cost
     from fedsieve.rivals import FMLFS, FedCMFS
     from fedsieve.selectors import SSFMLFS, Sieve, load_selection
 
@@ -23,7 +25,9 @@ __all__ = [
     "MLkNN",
     "Sieve",
     "__version__",
+    "communication_cost",
     "datasets",
+    "evaluate",
     "fuzzy",
     "load_selection",
     "metrics",
@@ -38,7 +42,9 @@ _HOMES = {
     "MLkNN": ("fedsieve.learning", "MLkNN"),
     "SSFMLFS": ("fedsieve.selectors", "SSFMLFS"),
     "Sieve": ("fedsieve.selectors", "Sieve"),
+    "communication_cost": ("fedsieve.protocol.communication", "communication_cost"),
     "datasets": ("fedsieve.datasets", None),
+    "evaluate": ("fedsieve.experiments.cross_validation", "evaluate"),
     "fuzzy": ("fedsieve.fuzzy", None),
     "load_selection": ("fedsieve.selectors", "load_selection"),
     "metrics": ("fedsieve.learning.metrics", None),

@@ -125,3 +125,54 @@ def test_mistakes_are_named(fedsieve, config, change, message):
 
 def test_jobs_must_be_positive(fedsieve, config):
     assert "--jobs must be at least 1; got 0" in fedsieve("benchmark", config, "--jobs", 0).message
+
+
+SENSITIVITY = """
+title = "What matters"
+kind = "sensitivity"
+datasets = ["digits"]
+k = { digits = 8 }
+n_clients = 2
+scaling = ["raw"]
+seeds = [0, 1]
+
+[factors]
+lam = [0.8, 1.2]
+k = [0.1]
+
+[[method]]
+name = "SSFMLFS"
+
+[[method]]
+name = "random"
+
+[[method]]
+name = "all features"
+"""
+
+
+def test_sensitivity_says_first_how_long_it_takes_then_writes_a_page(fedsieve, tmp_path):
+    path = tmp_path / "factors.toml"
+    path.write_text(SENSITIVITY)
+    result = fedsieve("benchmark", path, "--estimate")
+    assert "factors: 12 runs to do, nothing is recorded that would tell how long." in result.out
+    assert not (tmp_path / "results").exists()
+    result = fedsieve("benchmark", path)
+    assert result.code == 0, result.err
+    page = (tmp_path / "results" / "factors.md").read_text(encoding="utf-8")
+    assert "## lam, raw features" in page
+    assert "| dataset | lam = 0.8 | lam = 1.2 | random | all features |" in page
+    assert "| the default | " in page
+    assert "| k = 0.1 | " in page
+    assert (tmp_path / "results" / "factors-raw.png").read_bytes().startswith(b"\x89PNG")
+    assert "factors: 0 runs to do, about 0.0 CPU hours." in fedsieve("benchmark", path, "--estimate").out
+
+
+def test_a_page_of_sensitivity_may_be_written_before_all_is_done(fedsieve, tmp_path):
+    path = tmp_path / "factors.toml"
+    path.write_text(SENSITIVITY)
+    assert fedsieve("benchmark", path).code == 0
+    path.write_text(SENSITIVITY.replace("lam = [0.8, 1.2]", "lam = [0.8, 1.2, 2.0]"))
+    assert fedsieve("benchmark", path, "--report-only").code == 0
+    page = (tmp_path / "results" / "factors.md").read_text(encoding="utf-8")
+    assert "1 of 4 settings are not recorded on all datasets yet." in page

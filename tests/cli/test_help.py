@@ -84,6 +84,7 @@ def test_a_command_s_line_in_the_list_is_the_first_paragraph_of_its_own_help(gro
         ("demo", ["--out", "--seed", "-k"]),
         ("select", ["--labeled", "--labels", "--client", "--out", "-k", "--wire", "--shared", "--missing", "--force"]),
         ("apply", ["--selection", "--out", "--keep", "-k", "--force"]),
+        ("evaluate", ["--labeled", "--labels", "--client", "--method", "--selection", "--against", "--folds", "--out"]),
     ],
 )
 def test_each_command_shows_an_example_and_its_options(fedsieve, command, options):

@@ -166,3 +166,31 @@ def test_labeled_split_follows_its_seed():
 def test_labeled_split_needs_a_fraction(fraction):
     with pytest.raises(ParameterError, match="fraction must be above 0 and below 1; got"):
         partition.labeled_split([[1], [0], [1], [0]], fraction)
+
+
+@given(label_matrices(min_rows=3), st.integers(2, 6), SEEDS)
+def test_folds_are_equal_disjoint_and_complete(Y, n_folds, seed):
+    if n_folds > len(Y):
+        with pytest.raises(
+            ParameterError, match=rf"n_folds must be a whole number in \[2, rows={len(Y)}\]; got {n_folds}"
+        ):
+            partition.stratified_folds(Y, n_folds, seed)
+        return
+    folds = partition.stratified_folds(Y, n_folds, seed)
+    assert np.array_equal(np.sort(np.concatenate(folds)), np.arange(len(Y)))
+    assert np.ptp([len(fold) for fold in folds]) <= 1
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=5), st.integers(2, 6), SEEDS)
+def test_folds_have_equally_many_of_labels_that_exclude_each_other(sizes, n_folds, seed):
+    Y = np.repeat(np.eye(len(sizes), dtype=int), sizes, axis=0)
+    Y = np.vstack([Y, np.zeros((20, len(sizes)), dtype=int)])
+    counts = np.array([Y[fold].sum(axis=0) for fold in partition.stratified_folds(Y, n_folds, seed)])
+    assert np.ptp(counts, axis=0).max() <= 1
+
+
+def test_folds_are_those_of_the_seed():
+    Y = np.random.default_rng(1).integers(0, 2, (80, 3))
+    first, again, other = (np.concatenate(partition.stratified_folds(Y, 4, seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fedsieve import registry
+from fedsieve import SSFMLFS, registry
 from fedsieve.datasets import load_digits
-from fedsieve.errors import ParameterError
+from fedsieve.errors import ParameterError, SiteShiftWarning
 from fedsieve.experiments.config import LABELS, Trial
 from fedsieve.experiments.selection import deal_out, select
 
@@ -75,3 +75,12 @@ def test_the_seed_moves_a_rival_that_draws_on_the_same_rows():
     trials = [replace(TRIAL, method="MLACO", labels="all", seed=seed) for seed in (3, 4)]
     once, other = (select(trial, digits.X, digits.Y, rows).draws[0] for trial in trials)
     assert not np.array_equal(once, other)
+
+
+def test_small_shares_of_one_table_are_not_taken_for_other_units():
+    """Sixty clients of twenty rows differ by chance, in single columns far enough for `fit` to warn."""
+    digits, trial = load_digits(), replace(TRIAL, n_clients=60)
+    rows = deal_out(trial, digits)
+    with pytest.warns(SiteShiftWarning):
+        SSFMLFS(20).fit(digits.X[rows.server], digits.Y[rows.server], clients=[digits.X[part] for part in rows.clients])
+    assert len(select(trial, digits.X, digits.Y, rows).draws[0]) == 20  # where a warning would be an error

@@ -43,6 +43,7 @@ def runs() -> list[tuple[Method, list[tuple[m.Request, dict[str, m.Reply]]]]]:
     graphs, with_labels = product(WIRES, RANGES), product(PLANS, RANGES)
     made = [
         *((SSFMLFSMethod(case.features, wire=wire, ranges=how), labeled(case), sites(case)) for wire, how in graphs),
+        *((SSFMLFSMethod(case.features, **how), labeled(case), sites(case)) for how in SSFMLFSMethod.together),
         *((SieveMethod(case.features, ranges=how, **narrow), labeled(case), sites(case)) for how in RANGES),
         (SieveMethod(case.features, missing="indicator", **narrow), labeled(gaps), sites(gaps)),
         (SieveMethod(case.features, epsilon=1.0, **narrow), labeled(case), sites(case)),

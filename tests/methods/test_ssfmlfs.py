@@ -43,6 +43,15 @@ FEATURES = ("a", "b", "c")
         ({"irrelevant": "x"}, "irrelevant must be one of"),
         ({"decisions": "x"}, "decisions must be one of 'crisp', 'soft'"),
         ({"spread": "x"}, "spread must be one of"),
+        ({"aggregation": "sum"}, "aggregation must be one of 'blocks', 'mean', 'weighted'; got 'sum'"),
+        (
+            {"aggregation": "mean", "wire": "vectors"},
+            "aggregation='mean' needs each client's own distances, which wire='vectors' does not tell. Use wire='stat",
+        ),
+        (
+            {"aggregation": "weighted", "secure": True, "ranges": "robust"},
+            "secure=True needs replies that add up; aggregation='weighted' averages over single sites",
+        ),
         ({"wire": "pigeon"}, "wire must be one of 'auto', 'matrices', 'statistics', 'vectors'"),
         ({"missing": "drop"}, "missing must be one of 'error', 'unrelated'"),
         ({"constant": "x"}, "constant must be one of"),
@@ -70,6 +79,7 @@ def test_auto_takes_statistics_up_to_two_thousand_features():
     assert SSFMLFSMethod(tuple(map(str, range(2000)))).wire_form == "statistics"
     assert SSFMLFSMethod(tuple(map(str, range(2001)))).wire_form == "vectors"
     assert SSFMLFSMethod(FEATURES, wire="matrices").wire_form == "matrices"
+    assert SSFMLFSMethod(tuple(map(str, range(2001))), aggregation="mean").wire_form == "statistics"
 
 
 def assert_same_order_up_to_ties(first, second, rel=1e-6):
@@ -137,14 +147,18 @@ def test_permuted_features_have_permuted_scores(case, random):
     st.sampled_from(["crisp", "soft"]),
     st.sampled_from(["federated", "local"]),
     st.sampled_from(["pooled", "mean"]),
+    st.sampled_from(["blocks", "mean", "weighted"]),
 )
-def test_the_selection_is_the_paper_s_by_literal_loops(case, relation, irrelevant, decisions, ranges, spread):
+def test_the_selection_is_the_paper_s_by_literal_loops(
+    case, relation, irrelevant, decisions, ranges, spread, aggregation
+):
     options = {
         "relation": relation,
         "irrelevant": irrelevant,
         "decisions": decisions,
         "ranges": ranges,
         "spread": spread,
+        "aggregation": aggregation,
     }
     # Where all vertices are copies, the literal D is rounding noise, which Equation 13 would blow up.
     assume(not has_vertex_near_copies_only(case, options))
@@ -159,6 +173,38 @@ def test_the_selection_is_the_paper_s_by_literal_loops(case, relation, irrelevan
 def has_vertex_near_copies_only(case: Federation, options: dict[str, str]) -> bool:
     found = select(case, **options)
     return bool(np.any((found.scores > 0) & (found.distance.sum(axis=1) < 1e-3)))
+
+
+@settings(max_examples=15)
+@given(federations(), st.sampled_from(["mean", "weighted"]))
+def test_the_mean_of_distances_is_the_same_in_both_wire_forms(case, aggregation):
+    one, other = (select(case, wire=wire, aggregation=aggregation, **FEW_STEPS) for wire in WIRES[:2])
+    assert_array_equal(one.distance, other.distance)
+    assert_array_equal(one.scores, other.scores)
+
+
+@settings(max_examples=15)
+@given(federations(max_clients=4))
+def test_three_ways_to_aggregate_are_three_weights_of_the_clients_own_distances(case):
+    """(n_i / n)², 1 / M and n_i / n; so with M clients of equally many rows the mean is M times that of blocks."""
+    ways = {way: select(case, aggregation=way, **FEW_STEPS) for way in ("blocks", "mean", "weighted")}
+    sizes = np.array([len(X) for X in case.clients.values()])
+    n, most = sizes.sum(), sizes.max()
+    blocks, mean, weighted = (ways[way].distance for way in ("blocks", "mean", "weighted"))
+    assert np.all(blocks <= weighted * most / n + 1e-12)
+    assert np.all(weighted <= mean * len(sizes) * most / n + 1e-12)
+    if len(set(sizes)) == 1:
+        assert_allclose(mean, weighted, atol=1e-12)
+        assert_allclose(mean, blocks * len(sizes), atol=1e-9)
+
+
+def test_with_clients_of_equal_size_the_aggregation_changes_no_order():
+    """PageRank divides by the degrees, so a common factor of all distances drops out."""
+    case = example(n_clients=4)
+    case = Federation({name: X[:10] for name, X in case.clients.items()}, case.X, case.Y)
+    first, *others = (select(case, aggregation=way, tol=1e-12) for way in ("blocks", "mean", "weighted"))
+    for other in others:
+        assert_allclose(other.scores, first.scores, rtol=1e-9)
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -75,6 +75,7 @@ def test_a_site_that_fails_is_named_by_its_edge_server():
     [
         ({"wire": "matrices"}, m.AskRelations, "relation matrices do not add up"),
         ({"spread": "mean"}, m.AskPairSums, "spread='mean' averages over single sites"),
+        ({"aggregation": "mean"}, m.AskPairSums, "aggregation='mean' averages over single sites"),
     ],
 )
 def test_what_does_not_add_up_is_refused_by_an_edge_server(parameters, request_of, message):

@@ -40,12 +40,14 @@ def select(
     decisions: str = "crisp",
     ranges: str | Sequence[Range] = "federated",
     spread: str = "pooled",
+    aggregation: str = "blocks",
     missing: str = "error",
     constant: str = "last",
     nominal: Collection[int] = (),
 ) -> Selection:
     """Rank the features of unlabeled clients and a labeled server, `S` (s, d) and `Y` (s, L)."""
     _check("spread", spread, ("pooled", "mean"))
+    _check("aggregation", aggregation, ("blocks", "mean", "weighted"))
     _check("missing", missing, ("error", "unrelated"))
     _check("constant", constant, ("last", "keep"))
     _check("decisions", decisions, ("crisp", "soft"))
@@ -71,10 +73,17 @@ def select(
         radius[p] = 0.0
 
     # 2. relations, 3. uncertainty, 4. correlation distance
-    relations = []
-    for p in vertices:
-        relations.append(global_relation([rows[:, p] for rows in sites], radius[p], relation, p in nominal))
-    between = loops.correlation_distance(relations)
+    if aggregation == "blocks":
+        relations = []
+        for p in vertices:
+            relations.append(global_relation([rows[:, p] for rows in sites], radius[p], relation, p in nominal))
+        between = loops.correlation_distance(relations)
+    else:
+        between = np.zeros((len(vertices), len(vertices)))
+        for rows in sites:
+            own = [loops.relation(rows[:, p], radius[p], relation, p in nominal) for p in vertices]
+            share = 1 / len(sites) if aggregation == "mean" else len(rows) / sum(len(other) for other in sites)
+            between = between + share * loops.correlation_distance(own)
     distance = np.zeros((n_features, n_features))
     for a, p in enumerate(vertices):
         for b, q in enumerate(vertices):

@@ -67,6 +67,7 @@ class Commands(CommandFiles):
         "1 else.",
         "apply": "Reduce a table to the selected features, best first.",
         "rerank": "Select another number of features from the totals of an earlier run; no site is asked again.",
+        "evaluate": "Judge a selection by cross-validation on labeled rows: is it worth it?",
         "compare": "Compare two selections: what both choose, what entered and left, how ranks moved.",
         "audit": "Attack a method's real answers, and say what a curious server could learn from them.",
         "benchmark": "Run experiments from TOML files; what is recorded already is not computed\n"

@@ -14,7 +14,7 @@ from fedsieve.cli.progress import prepare_kernels
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment, Trial, read_experiment
 from fedsieve.experiments.records import Records
-from fedsieve.experiments.runner import compute, pending
+from fedsieve.experiments.runner import Task, compute, estimated_hours, pending
 from fedsieve.report.experiment_report import write_report
 
 EXAMPLE = """Run experiments from TOML files; what is recorded already is not computed
@@ -38,11 +38,19 @@ def benchmark(
     report_only: Annotated[
         bool, typer.Option(help="Write tables from the records that exist; compute nothing.")
     ] = False,
+    estimate: Annotated[
+        bool, typer.Option(help="Say how many runs are left and about how long they take; compute nothing.")
+    ] = False,
 ) -> None:
     """Run experiments; the help text is EXAMPLE."""
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
     experiments = {path: _implemented(read_experiment(path)) for path in configs}
+    if estimate:
+        for path, experiment in experiments.items():
+            records = Records((output or path.parent / "results") / RECORDS)
+            say(_left(experiment, pending(experiment, records), records))
+        return
     if not report_only:
         prepare_kernels()
     for path, experiment in experiments.items():
@@ -72,8 +80,16 @@ def _implemented(experiment: Experiment) -> Experiment:
     return replace(experiment, contenders=tuple(row for row in experiment.contenders if row.name in known))
 
 
+def _left(experiment: Experiment, tasks: list[Task], records: Records) -> str:
+    """How much there is to do, in hours of one process where earlier records tell how long such runs take."""
+    hours = estimated_hours(tasks, records) if tasks else 0.0
+    length = "nothing is recorded that would tell how long" if hours is None else f"about {hours:.1f} CPU hours"
+    return f"{experiment.name}: {len(tasks)} runs to do, {length}."
+
+
 def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
     tasks = pending(experiment, records)
+    err.print(_left(experiment, tasks, records))
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),

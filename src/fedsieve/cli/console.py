@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsieve.errors import listed
+from fedsieve.protocol.communication import BYTE, communication_cost
 from fedsieve.text import counted, visible
 
 
@@ -113,6 +114,24 @@ def cost_line(record: dict[str, Any]) -> str:
     received = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] == "server")
     rounds = max(message["round"] for message in record["transcript"])
     return f"{counted(rounds, 'round')}; all clients together sent {size(sent)} and received {size(received)}."
+
+
+def rows_cost_line(record: dict[str, Any]) -> str:
+    """What sending the clients' rows would take, before and after the selection; empty where nobody knows their number.
+
+    >>> sent = {"round": 1, "sender": "a", "receiver": "server", "kind": "Ranges", "n_bytes": 5000}
+    >>> rows_cost_line({"n_rows": {"a": 1000}, "order": list("pqrst"), "selected": ["q"], "transcript": [sent]})
+    'To send the rows would take 20.0 kB with all 5 features, 4.0 kB with the selected 1, with these messages 9.0 kB.'
+    """
+    if not record.get("n_rows"):
+        return ""
+    n_features, n_selected = len(record["order"]), len(record["selected"])
+    cost = communication_cost(record["n_rows"], n_features, n_selected, messages=record["transcript"])
+    before, after, in_all = (size(round(bits / BYTE)) for bits in (cost.before, cost.after, cost.in_all))
+    return (
+        f"To send the rows would take {before} with all {n_features} features, {after} with the selected {n_selected}, "
+        f"with these messages {in_all}."
+    )
 
 
 def missing_line(record: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """What is typed, as values: how many features, lists of names, a method, declared ranges."""
 
+import json
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import fields
@@ -80,6 +81,21 @@ def how_many(text: str | None) -> float | str | None:
         with suppress(ValueError):
             return kind(text)
     raise ParameterError(f'-k must be a whole number, a share between 0 and 1, or "{AUTO}"; got {text!r}.')
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """A parameter and its value, as --set has them: JSON where it is such, else text.
+
+    >>> assignment("n_trees=400"), assignment("relation=similarity")
+    (('n_trees', 400), ('relation', 'similarity'))
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ParameterError(f"--set takes NAME=VALUE; got {text!r}.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def split_names(text: str) -> tuple[str, ...]:

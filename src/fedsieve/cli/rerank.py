@@ -1,13 +1,12 @@
 """`fedsieve rerank`: another number of features from the totals of an earlier run."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fedsieve.cli.console import chance_line, out, ranking_table, say
-from fedsieve.cli.options import K_HELP, Force, how_many
+from fedsieve.cli.options import K_HELP, Force, assignment, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, reads_tables
 from fedsieve.cli.tables import labeled_again
@@ -48,7 +47,7 @@ def rerank(
     rows. What decides what sites are asked cannot change: that takes a new run.
     """
     changes: dict[str, Any] = {} if k is None else {"n_features_to_select": how_many(k)}
-    changes |= dict(_change(text) for text in change or ())
+    changes |= dict(assignment(text) for text in change or ())
     if not changes:
         raise ParameterError("rerank needs -k, or --set NAME=VALUE, to know what to change.")
     record = read_selection(result / JSON if result.is_dir() else result, whole=True)
@@ -74,16 +73,6 @@ def rerank(
         say(line)
     before = len(record["selected"])
     say(f"Selected {len(again['selected'])} features instead of {before}, asking nobody; the result is in {target}.")
-
-
-def _change(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ParameterError(f"--set takes NAME=VALUE; got {text!r}.")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 def _operators(folder: Path, federation: Path | None) -> Path | None:

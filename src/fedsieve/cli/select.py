@@ -13,6 +13,7 @@ from fedsieve.cli.console import (
     cost_line,
     out,
     ranking_table,
+    rows_cost_line,
     say,
     say_what_is_missing,
     warn,
@@ -81,6 +82,7 @@ def select(
         ),
     ] = None,
     spread: Annotated[str, typer.Option(help=choices_help("spread", supervised=False))] = "pooled",
+    aggregation: Annotated[str, typer.Option(help=choices_help("aggregation", supervised=False))] = "blocks",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing", supervised=False))] = None,
     center: Annotated[str | None, typer.Option(help=choices_help("center", supervised=False))] = None,
     constant: Annotated[str, typer.Option(help=choices_help("constant", supervised=False))] = "last",
@@ -130,6 +132,7 @@ def select(
         "irrelevant": irrelevant,
         "decisions": decisions,
         "spread": spread,
+        "aggregation": aggregation,
         "wire": wire,
         "constant": constant,
         "epsilon": epsilon,
@@ -222,4 +225,6 @@ def _show(record: dict[str, Any], beside: dict[str, Any] | None, output: Path) -
         say(record["privacy"]["words"])
     say_what_is_missing(record)
     say(cost_line(record))
+    if line := rows_cost_line(record):
+        say(line)
     say(f"Selected {counted(len(record['selected']), 'feature')} by {record['method']}; the result is in {output}.")

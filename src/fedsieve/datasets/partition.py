@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fedsieve.arrays import Float, Int, Rows
+from fedsieve.arrays import Bool, Float, Int, Rows
+from fedsieve.checks import check_count
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.tables import dense
 
-__all__ = ["dirichlet", "iid", "labeled_split", "quantity_skew", "skew"]
+__all__ = ["dirichlet", "iid", "labeled_split", "quantity_skew", "skew", "stratified_folds"]
 
 
 def dirichlet(
@@ -87,23 +88,26 @@ def labeled_split(Y: ArrayLike, fraction: float, random_state: Any = 0) -> tuple
             "partition.labeled_split: fraction must leave rows on both sides; "
             f"{fraction} of {n_samples} rows is {n_labeled}."
         )
-    rng = np.random.default_rng(random_state)
-    sides = np.array([n_labeled / n_samples, 1 - n_labeled / n_samples])
-    wanted_rows = np.array([n_labeled, n_samples - n_labeled], dtype=np.float64)
-    wanted = sides[:, None] * labels.sum(axis=0)
-    waiting = rng.permutation(n_samples)
-    side_of = np.empty(n_samples, dtype=np.int64)
-    while len(waiting):
-        label = _rarest(labels[waiting].sum(axis=0))
-        rows = waiting if label is None else waiting[labels[waiting, label]]
-        for row in rows:
-            need = wanted_rows if label is None else wanted[:, label] + 1e-9 * wanted_rows  # rows wanted break ties
-            side = int(np.argmax(np.where(wanted_rows > 0.5, need, -np.inf)))
-            side_of[row] = side
-            wanted_rows[side] -= 1
-            wanted[side] -= labels[row]
-        waiting = waiting[~np.isin(waiting, rows)]
+    side_of = _stratified(labels, np.array([n_labeled, n_samples - n_labeled]), np.random.default_rng(random_state))
     return np.flatnonzero(side_of == 0), np.flatnonzero(side_of == 1)
+
+
+def stratified_folds(Y: ArrayLike, n_folds: int = 5, random_state: Any = 0) -> list[Int]:
+    """Split rows into folds of equal size (give or take one), with every label as frequent as in the whole.
+
+    Iterative stratification, as in `labeled_split`. Returns one sorted array of row numbers per fold; every row is in
+    exactly one.
+
+    >>> folds = stratified_folds([[1, 0]] * 4 + [[0, 1]] * 8, n_folds=4)
+    >>> [(len(fold), int((fold < 4).sum())) for fold in folds]
+    [(3, 1), (3, 1), (3, 1), (3, 1)]
+    """
+    labels = _check_labels("partition.stratified_folds", Y).astype(bool)
+    n_samples = len(labels)
+    check_count("partition.stratified_folds", "n_folds", n_folds, 2, n_samples, "rows=")
+    sizes = np.full(n_folds, n_samples // n_folds) + (np.arange(n_folds) < n_samples % n_folds)
+    fold_of = _stratified(labels, sizes, np.random.default_rng(random_state))
+    return [np.flatnonzero(fold_of == fold) for fold in range(n_folds)]
 
 
 class Skew(NamedTuple):
@@ -178,6 +182,28 @@ def _with_enough_rows(owner: Int, n_clients: int, min_rows: int, rng: np.random.
         sizes[poorest] += 1
         sizes[richest] -= 1
     return [np.flatnonzero(owner == client) for client in range(n_clients)]
+
+
+def _stratified(labels: Bool, sizes: Int, rng: np.random.Generator) -> Int:
+    """The side that each row goes to, so many rows to each; the rarest label left is dealt out first."""
+    n_samples = len(labels)
+    wanted_rows = sizes.astype(np.float64)
+    shares = wanted_rows / n_samples
+    shares[-1] = 1 - shares[:-1].sum()
+    wanted = shares[:, None] * labels.sum(axis=0)
+    waiting = rng.permutation(n_samples)
+    side_of = np.empty(n_samples, dtype=np.int64)
+    while len(waiting):
+        label = _rarest(labels[waiting].sum(axis=0))
+        rows = waiting if label is None else waiting[labels[waiting, label]]
+        for row in rows:
+            need = wanted_rows if label is None else wanted[:, label] + 1e-9 * wanted_rows  # rows wanted break ties
+            side = int(np.argmax(np.where(wanted_rows > 0.5, need, -np.inf)))
+            side_of[row] = side
+            wanted_rows[side] -= 1
+            wanted[side] -= labels[row]
+        waiting = waiting[~np.isin(waiting, rows)]
+    return side_of
 
 
 def _rarest(n_left: Int) -> int | None:

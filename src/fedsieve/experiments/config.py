@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 from fedsieve.catalog import registry
 from fedsieve.checks import check_choice, is_number, is_whole
 from fedsieve.datasets import available
+from fedsieve.datasets.registry import known_dataset
 from fedsieve.errors import ParameterError, listed, shown
 from fedsieve.experiments.evaluation import SCALINGS, Evaluation
+from fedsieve.experiments.sensitivity import Factors, check_factors, with_variants
 from fedsieve.reading import read_toml
 
-BUNDLED = "digits"
-KINDS = ("metrics", "curves", "communication", "quality")
+BUNDLED, BUNDLED_FEATURES = "digits", 64
+KINDS = ("metrics", "curves", "communication", "quality", "sensitivity")
 LABELS = {"none": ("none",), "semi-supervised": ("server",), "supervised": ("all", "server")}
 """Whose labels a method may see, by its supervision; the first is the usual."""
 CHOICES = {
@@ -59,12 +61,18 @@ class Trial:
 
 @dataclass(frozen=True)
 class Contender:
-    """A row of a table: a method with parameters and the labels it sees (None: the usual), under a title."""
+    """A row of a table: a method with parameters and the labels it sees (None: the usual), under a title.
+
+    `settings` are fields of its trials that are not as in the experiment's other rows; so is `k_share`, a share of all
+    features to select.
+    """
 
     name: str
     title: str
     parameters: tuple[tuple[str, Any], ...] = ()
     labels: str | None = None
+    settings: tuple[tuple[str, Any], ...] = ()
+    k_share: float | None = None
 
     @property
     def labels_seen(self) -> str:
@@ -100,7 +108,7 @@ class Experiment:
 
     `kind` says how it is shown; `page` is the file into which an experiment of kind "quality" writes its tables;
     `distances` are the D_i of the communication cost, one per client (empty: 1); `settings` are further fields of its
-    trials.
+    trials. Of kind "sensitivity", the first row is varied by `factors`, one at a time, and some of them `crossed`.
     """
 
     name: str
@@ -116,6 +124,8 @@ class Experiment:
     distances: tuple[float, ...] = ()
     page: Path | None = None
     settings: tuple[tuple[str, Any], ...] = ()
+    factors: Factors = ()
+    crossed: tuple[tuple[str, ...], ...] = ()
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -139,13 +149,19 @@ class Experiment:
                 method=contender.name,
                 labels=contender.labels_seen,
                 parameters=contender.parameters,
-                k=max(1, round(point.k_level * self.k[dataset])) if dataset in self.k else None,
+                k=self._k(dataset, point, contender.k_share),
                 labeled=point.labeled,
                 seed=seed,
-                **dict(self.settings),
+                **{**dict(self.settings), **dict(contender.settings)},
             )
             for dataset, point, seed in product(self.datasets, points or self.points, self.seeds)
         ]
+
+    def _k(self, dataset: str, point: Point, share: float | None) -> int | None:
+        if share is not None:
+            n_features = BUNDLED_FEATURES if dataset == BUNDLED else known_dataset(dataset).n_features
+            return max(1, round(share * n_features))
+        return max(1, round(point.k_level * self.k[dataset])) if dataset in self.k else None
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -157,7 +173,7 @@ def read_experiment(path: Path) -> Experiment:
     for title, labels in shown:
         if shown.count((title, labels)) > 1:
             raise ParameterError(f"{path}: two rows are called {title!r}; give one of them another title.")
-    return Experiment(
+    experiment = Experiment(
         name=path.stem,
         title=content["title"],
         kind=content["kind"],
@@ -174,7 +190,10 @@ def read_experiment(path: Path) -> Experiment:
         distances=tuple(content.get("distances", ())),
         page=path.parent / content["page"] if "page" in content else None,
         settings=tuple((name, content[name]) for name in SETTINGS if name in content),
+        factors=tuple((name, tuple(values)) for name, values in content.get("factors", {}).items()),
+        crossed=tuple(map(tuple, content.get("crossed", ()))),
     )
+    return with_variants(experiment)
 
 
 def _contender(path: Path, entry: dict[str, Any]) -> Contender:
@@ -218,6 +237,10 @@ def _check_content(path: Path, content: dict[str, Any]) -> None:
     without_k = [name for name in content["datasets"] if name not in content.get("k", {})]
     if "k_levels" in content and without_k:
         raise ParameterError(f"{path}: k_levels are shares of k; give k of {listed(without_k)}.")
+    if (kind == "sensitivity") != ("factors" in content) or ("crossed" in content and kind != "sensitivity"):
+        raise ParameterError(f"{path}: kind 'sensitivity' needs the table [factors], and no other kind takes it.")
+    if kind == "sensitivity":
+        check_factors(path, str(content["method"][0].get("name")), content["factors"], content.get("crossed", []))
     if kind == "quality" and len(content.get("scaling", SCALINGS)) != 1:
         raise ParameterError(f"{path}: kind 'quality' takes one scaling; give 'scaling'.")
     if (kind == "quality") != ("page" in content):
@@ -260,5 +283,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "classifier_labels": (_text, "text"),
     "distances": (_list_of(lambda d: is_number(d) and 0 < d < inf), "a list of positive numbers, one per client"),
     "page": (_text, "the path of a Markdown file"),
+    "factors": (lambda factors: isinstance(factors, dict) and bool(factors), "a table of factor = list of values"),
+    "crossed": (_list_of(_list_of(_text)), "a list of lists of factors"),
     "method": (_list_of(lambda method: isinstance(method, dict)), "tables [[method]]"),
 }

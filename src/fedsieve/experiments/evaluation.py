@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from fedsieve.arrays import Float, Int
 from fedsieve.checks import check_choice
+from fedsieve.errors import ParameterError, shown
 from fedsieve.learning import MLkNN, metrics
 
 MEASURES = {
@@ -95,8 +98,38 @@ def measure(
     values = []
     for columns in subsets[: classifier.n_draws]:
         chosen = given[:, np.sort(columns)]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Label (not )?.* is present in all training examples")
-            scores = classifier.build().fit(chosen[taught], Y[taught]).predict_proba(chosen[test])
+        scores = label_scores(learned(classifier, chosen[taught], Y[taught]), chosen[test])
         values.append([metric(Y[test], scores) for metric in MEASURES.values()])
     return dict(zip(MEASURES, np.mean(values, axis=0).tolist(), strict=True))
+
+
+def learned(classifier: Classifier, X: Any, Y: Int) -> Any:
+    """A model of these rows; a label that is the same in all of them is no reason to warn."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Label (not )?.* is present in all training examples")
+        return classifier.build().fit(X, Y)
+
+
+def label_scores(model: Any, X: Any) -> Float:
+    """How sure a model is of each label, (n_samples, n_labels), in whichever of its ways a classifier tells it."""
+    if not hasattr(model, "predict_proba"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    told = model.predict_proba(X)
+    if not isinstance(told, list):
+        return np.asarray(told, dtype=np.float64)
+    of_label = zip(told, model.classes_, strict=True)  # a table per label, with a column for each value it had
+    return np.column_stack([table @ (np.asarray(values) == 1) for table, values in of_label]).astype(np.float64)
+
+
+def any_classifier(owner: str, estimator: Any) -> Classifier:
+    """A classifier of scikit-learn's kind; one that knows no several labels is asked about each by itself."""
+    if not hasattr(estimator, "fit") or not is_classifier(estimator):
+        raise ParameterError(f"{owner}: a classifier must be one of scikit-learn's kind; got {shown(estimator)}.")
+    if not any(hasattr(estimator, way) for way in ("predict_proba", "decision_function")):
+        raise ParameterError(
+            f"{owner}: {type(estimator).__name__} tells no scores (predict_proba or decision_function), so that it "
+            "cannot rank labels. Choose another classifier, or one of its options."
+        )
+    tags = get_tags(estimator)
+    several = tags.target_tags.multi_output or bool(tags.classifier_tags and tags.classifier_tags.multi_label)
+    return Classifier(lambda: clone(estimator) if several else OneVsRestClassifier(clone(estimator)))

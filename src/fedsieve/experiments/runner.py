@@ -4,11 +4,13 @@ import os
 import resource
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -47,12 +49,38 @@ def pending(experiment: Experiment, records: Records) -> list[Task]:
     return [task for task in tasks if task.evaluations]
 
 
+def estimated_hours(tasks: Iterable[Task], records: Records) -> float | None:
+    """About how long the tasks take one process, from what alike ones took; `None` where nothing is recorded.
+
+    Alike are records of the same dataset and method, or else of the dataset, or else all. To classify takes as long as
+    there are features.
+    """
+    took: dict[tuple[str, ...], list[tuple[float, float, int]]] = defaultdict(list)
+    for record in records.read().values():
+        seconds = record["seconds"]
+        parts = seconds.get("select", 0.0), seconds.get("classify", 0.0) / max(1, len(record["metrics"])), record["k"]
+        for alike in _likeness(record["trial"]["dataset"], record["trial"]["method"]):
+            took[alike].append(parts)
+    if not took:
+        return None
+    total = 0.0
+    for task in tasks:
+        known = next(took[alike] for alike in _likeness(task.trial.dataset, task.trial.method) if alike in took)
+        select, classify, k = (fmean(part) for part in zip(*known, strict=True))
+        total += select + classify * len(task.evaluations) * (task.trial.k or k) / k
+    return total / 3600
+
+
+def _likeness(dataset: str, method: str) -> tuple[tuple[str, ...], ...]:
+    return (dataset, method), (dataset,), ()
+
+
 def compute(
     tasks: Iterable[Task], records: Records, *, jobs: int = 1, tell: Callable[[Trial], None] = lambda _: None
 ) -> None:
     """Do the tasks, each recorded as soon as it is done; `tell` hears of each."""
     waiting = list(tasks)
-    alike = {(t.trial.dataset, t.trial.method, t.trial.parameters, t.trial.labeled): t.trial for t in waiting}
+    alike = {replace(task.trial, seed=0): task.trial for task in waiting}
     for trial in alike.values():
         check_trial(trial)  # a mistake is an error before any work
     if jobs == 1:

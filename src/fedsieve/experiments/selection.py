@@ -1,5 +1,6 @@
 """One trial's selection: which rows are whose, and what a method chooses from what it may see of them."""
 
+import warnings
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.catalog import CatalogEntry, registry
 from fedsieve.datasets import Dataset, load, load_digits, partition
-from fedsieve.errors import ParameterError, listed
+from fedsieve.errors import ParameterError, SiteShiftWarning, listed
 from fedsieve.experiments.config import BUNDLED, Trial
 
 TEST_SHARE = 0.3
@@ -90,7 +91,9 @@ def select(trial: Trial, X: Float, Y: Int, rows: RowShares) -> Selected:
         if entry.supervision == "supervised" and "random_state" in signature(entry.factory).parameters:
             parameters.setdefault("random_state", trial.seed)
         tables, clients = _seen(trial, entry, X, Y, rows)
-        fitted = [entry.factory(**parameters).fit(*tables, **clients)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SiteShiftWarning)  # rows of one table have the same units at all clients
+            fitted = [entry.factory(**parameters).fit(*tables, **clients)]
     return Selected(
         draws=[selector.order_[: selector.support_.sum()] for selector in fitted],
         transcript=getattr(fitted[0], "transcript_", ()),

@@ -21,7 +21,7 @@ ROOM = 1e-9  # for rounding along a chain of rows
 
 @dataclass(frozen=True, eq=False)
 class Relations(Reply):
-    """The fuzzy relation matrix of every feature, (n_features, n_rows, n_rows): the paper to the letter.
+    """The fuzzy relation matrix of every feature, (n_features, n_rows, n_rows), as the paper sends it.
 
     Reveals every value of every row up to shift and mirror.
     """

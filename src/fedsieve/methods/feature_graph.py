@@ -1,6 +1,6 @@
 """The feature graph in its three wire forms; all give the same product of distance and vector, and one PageRank."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from fedsieve.methods.ssfmlfs import SSFMLFSMethod
 
 FLOAT = 8  # bytes
+BLOCKS = "blocks"
+AGGREGATIONS = (BLOCKS, "mean", "weighted")
+"""Blocks of one relation over all rows, or the mean of the clients' own distances, each the same or by its rows."""
 
 
 class Edges(Protocol):
@@ -72,6 +75,9 @@ def connect(method: "SSFMLFSMethod", cohort: Cohort, relation: Relation) -> Step
         check_wire_form(method, len(relation.columns.features), cohort.n_rows)
     if method.wire_form == "vectors":
         return RemoteEdges(cohort, relation)
+    if method.aggregation != BLOCKS:
+        told = yield from single_sums(method.wire_form, cohort, relation)
+        return PooledEdges(averaged(list(told.values()), by_rows=method.aggregation == "weighted"), 1)
     return PooledEdges(*(yield from pooled_sums(method.wire_form, cohort, relation)))
 
 
@@ -101,13 +107,34 @@ def pooled_sums(wire: str, cohort: Cohort, relation: Relation) -> Steps[tuple[Fl
     if wire == "statistics":
         total: PairSums = yield from cohort.total(AskPairSums(relation))
         return total.matrix(), total.n_rows
+    told = yield from single_sums(wire, cohort, relation)
+    pooled: PairSums = reduce(add, told.values())
+    return pooled.matrix(), pooled.n_rows
+
+
+def single_sums(wire: str, cohort: Cohort, relation: Relation) -> Steps[dict[str, PairSums]]:
+    """The pair sums of each client by itself."""
+    if wire == "statistics":
+        own: dict[str, PairSums] = yield from cohort.each(AskPairSums(relation))
+        return own
 
     def reduced(reply: Any) -> PairSums:
         return PairSums.of(reply.n_rows, reply.features, kernels.pair_sums_of_relations(reply.values))
 
-    replies = yield from cohort.each(AskRelations(relation), reduced)
-    pooled: PairSums = reduce(add, replies.values())
-    return pooled.matrix(), pooled.n_rows
+    replies: dict[str, PairSums] = yield from cohort.each(AskRelations(relation), reduced)
+    return replies
+
+
+def averaged(told: Sequence[PairSums], *, by_rows: bool) -> Float:
+    """Sums over one pair of rows of which the distance is the mean of the clients' D_i = (S_p + S_b - 2 S_pb) / n_i².
+
+    Each client counts the same, 1 / M, or `by_rows`, n_i / n. As blocks it counts (n_i / n)²: large clients more, and
+    all together less than 1, since rows of different clients are unrelated.
+    """
+    n_rows = sum(sums.n_rows for sums in told)
+    shares = [sums.n_rows / n_rows if by_rows else 1 / len(told) for sums in told]
+    parts = [share / float(sums.n_rows) ** 2 * sums.matrix() for share, sums in zip(shares, told, strict=True)]
+    return reduce(add, parts)
 
 
 def rank(edges: Edges, weights: Float, damping: float, tol: float, max_iter: int) -> Steps[PageRank]:

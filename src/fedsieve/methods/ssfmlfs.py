@@ -13,14 +13,15 @@ from fedsieve.fuzzy.graph import correlation_distance
 from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES, known_label_similarity, least_similar
 from fedsieve.fuzzy.relation import RELATION_KINDS
 from fedsieve.messages import Request, Scaling, Terms
-from fedsieve.messages.columns import LOCAL, scaled
+from fedsieve.messages.columns import ERROR, LOCAL, scaled
+from fedsieve.messages.deviations import AskDeviations, Deviations, DeviationsTerms
 from fedsieve.messages.moments import AskMoments, Moments, MomentsTerms
 from fedsieve.messages.pair_sums import PairSumsTerms
 from fedsieve.messages.products import ProductsTerms
 from fedsieve.messages.ranges import ranges_of
 from fedsieve.messages.relation import Relation, RelationTerms
 from fedsieve.messages.relation_matrices import RelationsTerms
-from fedsieve.methods.feature_graph import connect, pooled_sums, rank
+from fedsieve.methods.feature_graph import AGGREGATIONS, BLOCKS, connect, pooled_sums, rank
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import order_by_score
 from fedsieve.protocol.cohort import SERVER, Cohort, Steps
@@ -61,6 +62,7 @@ class SSFMLFSMethod(Method):
 
     name: ClassVar[str] = "SSFMLFS"
     range_choices: ClassVar[tuple[str, ...]] = (*Method.range_choices, LOCAL)
+    together: ClassVar[tuple[Mapping[str, Any], ...]] = ({"ranges": LOCAL, "spread": "mean", "wire": "matrices"},)
     never_agreed: ClassVar[tuple[str, ...]] = ("selected_distance",)
     takes_unknown_labels: ClassVar[bool] = True
     decided_here: ClassVar[tuple[str, ...]] = (
@@ -74,6 +76,7 @@ class SSFMLFSMethod(Method):
         "irrelevant": IRRELEVANT_RULES,
         "decisions": ("crisp", "soft"),
         "spread": ("pooled", "mean"),
+        "aggregation": AGGREGATIONS,
         "wire": ("auto", "matrices", "statistics", "vectors"),
         "constant": ("last", "keep"),
     }
@@ -85,6 +88,7 @@ class SSFMLFSMethod(Method):
     irrelevant: str = "least"
     decisions: str = "crisp"
     spread: str = "pooled"
+    aggregation: str = BLOCKS
     wire: str = "auto"
     constant: str = "last"
     tol: float = 1e-9
@@ -99,6 +103,11 @@ class SSFMLFSMethod(Method):
         self.check_number("tol", "above 0 and at most 1", lambda tol: 0 < tol <= 1)
         self.check_count("n_neighbors", 1)
         self.check_count("max_iter", 1)
+        if self.aggregation != BLOCKS and self.wire == "vectors":
+            raise ParameterError(
+                f"{self.name}: aggregation={self.aggregation!r} needs each client's own distances, which "
+                "wire='vectors' does not tell. Use wire='statistics' or 'matrices', or aggregation='blocks'."
+            )
         self.check_secure()
 
     @property
@@ -106,7 +115,14 @@ class SSFMLFSMethod(Method):
         """The wire form after `auto` is decided."""
         if self.wire != "auto":
             return self.wire
-        return "statistics" if self.secure or len(self.features) <= MAX_STATISTICS else "vectors"
+        at_once = self.secure or self.aggregation != BLOCKS or len(self.features) <= MAX_STATISTICS
+        return "statistics" if at_once else "vectors"
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether clients send what Algorithm 1 of the paper says and nothing else: deviations, relation matrices."""
+        as_there = (self.ranges, self.spread, self.wire, self.missing) == (LOCAL, "mean", "matrices", ERROR)
+        return as_there and not self.nominal
 
     @property
     def smaller_messages(self) -> str:
@@ -115,9 +131,11 @@ class SSFMLFSMethod(Method):
 
     @property
     def why_single_sites(self) -> str:
-        """The mean of deviations is over single sites."""
+        """The mean of deviations is over single sites, and so is that of distances."""
         if self.spread == "mean":
             return "spread='mean' averages over single sites, which it does not name. Use 'pooled'."
+        if self.aggregation != BLOCKS:
+            return f"aggregation={self.aggregation!r} averages over single sites, which it does not name. Use 'blocks'."
         return ""
 
     def parameters(self) -> dict[str, Any]:
@@ -145,7 +163,8 @@ class SSFMLFSMethod(Method):
         }
         last = self.wire_form == "vectors" and self.selected_distance
         extra = (PairSumsTerms(*how, extra=True),) if last else ()
-        return (*ranges_terms(self), MomentsTerms(*scaling), graph[self.wire_form], *extra)
+        spread = DeviationsTerms(*scaling) if self.is_literal else MomentsTerms(*scaling)
+        return (*ranges_terms(self), spread, graph[self.wire_form], *extra)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[GraphSelection]:
         """The clients' rows make the graph, the server's the weights of its vertices."""
@@ -188,6 +207,11 @@ class SSFMLFSMethod(Method):
 
         With pooled moments, these as well: they show a site where its radius comes from.
         """
+        if self.is_literal:
+            told: dict[str, Deviations] = yield from cohort.each(AskDeviations(self.columns, scaling))
+            values = np.array([reply.values for reply in told.values()])
+            average: Float = values.sum(axis=0) / len(values)
+            return average, average > 0, None
         request = AskMoments(self.columns, scaling)
         if self.spread == "pooled":
             pooled: Moments = yield from cohort.total(request)
@@ -241,9 +265,9 @@ class ClippedValues:
         self.n_clipped: dict[str, int] = {SERVER: 0}
 
     def __call__(self, client: str, _request: Request, reply: Any) -> None:
-        """Remember the count that comes with moments."""
-        if isinstance(reply, Moments):
-            self.n_clipped[client] = reply.n_clipped
+        """Remember the count that comes with moments; a site's own ranges clip nothing."""
+        if isinstance(reply, Moments | Deviations):
+            self.n_clipped[client] = reply.n_clipped if isinstance(reply, Moments) else 0
 
 
 def _soft_decisions(X: Float, Y: Float, *how: Any) -> Float:

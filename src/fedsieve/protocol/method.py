@@ -56,6 +56,8 @@ class Method(ABC):
     """Whether a nominal column needs a range too, that of its codes."""
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"missing": ("error",), "on_bad_client": ("raise", "drop")}
     """The values that some parameters can take."""
+    together: ClassVar[tuple[Mapping[str, Any], ...]] = ()
+    """Values of several parameters with which it asks what no value of a single one makes it ask."""
     never_agreed: ClassVar[tuple[str, ...]] = ()
     """Parameters that no agreement holds: a federation always has their defaults."""
     takes_nominal: ClassVar[bool] = True

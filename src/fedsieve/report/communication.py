@@ -1,12 +1,12 @@
-"""Table 8: what it costs to send the rows before and after selection, and what the selection itself costs."""
+"""Table VI of the paper: what sending the rows costs before and after selection, and what the selection itself does."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.records import Record
-
-BYTES = 4  # b = 32 bits per value
+from fedsieve.protocol.communication import BYTE, communication_cost
 
 
 def communication_table(experiment: Experiment, records: dict[str, Record], shapes: dict[str, tuple[int, int]]) -> str:
@@ -50,12 +50,12 @@ def _rows(
             continue
         clients, k = found[0]["rows"]["clients"], found[0]["k"]
         distances = _distances(experiment, len(clients))
-        printed = [sum(distances) * n_rows * width * BYTES for width in (n_features, k)]
-        held = sum(d * n for d, n in zip(distances, clients, strict=True))
-        before, after = held * n_features * BYTES, held * k * BYTES
-        spent = [_weighted(record["client_bytes"], distances) for record in found]
-        spent.append(sum(d * 8 * n_features * n**2 for d, n in zip(distances, clients, strict=True)))
-        yield dataset, [*printed, before, after, *(after + own for own in spent)]
+        cost = partial(communication_cost, n_features=n_features, n_selected=k, distances=distances)
+        printed = cost([n_rows] * len(clients))
+        matrices = {f"{client:09d}": 8 * n_features * n**2 for client, n in enumerate(clients)}
+        real = [cost(clients, messages=spent) for spent in (*(r["client_bytes"] for r in found), matrices)]
+        cells = (printed.before, printed.after, real[0].before, real[0].after, *(each.in_all for each in real))
+        yield dataset, [bits / BYTE for bits in cells]
 
 
 def _distances(experiment: Experiment, n_clients: int) -> list[float]:
@@ -63,11 +63,6 @@ def _distances(experiment: Experiment, n_clients: int) -> list[float]:
     if len(distances) != n_clients:
         raise ParameterError(f"{experiment.name}: {len(distances)} distances for {n_clients} clients; give one each.")
     return distances
-
-
-def _weighted(client_bytes: dict[str, int], distances: list[float]) -> float:
-    """Bytes to and from the clients, each by its distance; clients are numbered in the order of their names."""
-    return sum(d * client_bytes[name] for d, name in zip(distances, sorted(client_bytes), strict=True))
 
 
 def _in_words(rows: list[tuple[str, list[float]]], wires: list[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from fedsieve.report.communication import communication_table
 from fedsieve.report.curves import curve_tables, draw_curves
 from fedsieve.report.metric_tables import MetricTables, draw_critical_differences, published_values
 from fedsieve.report.quality_page import with_tables
+from fedsieve.report.sensitivity_page import draw_sensitivity, sensitivity_page
 
 
 def write_report(
@@ -24,7 +25,8 @@ def write_report(
     """
     if experiment.kind == "quality":
         return _quality(experiment, records, None if in_place else folder)
-    write = {"metrics": _metrics, "curves": _curves, "communication": _communication}[experiment.kind]
+    of_kind = {"metrics": _metrics, "curves": _curves, "communication": _communication, "sensitivity": _sensitivity}
+    write = of_kind[experiment.kind]
     return write(experiment, records, folder, published)
 
 
@@ -47,6 +49,16 @@ def _curves(experiment: Experiment, records: dict[str, Record], folder: Path, _:
         figures.append(folder / f"{experiment.name}-{_in_a_name(experiment, evaluation)}.png")
         draw_curves(experiment, numbers, evaluation, figures[-1])
     text = curve_tables(experiment, numbers, [figure.name for figure in figures])
+    return [_write(folder / f"{experiment.name}.md", text), *figures]
+
+
+def _sensitivity(experiment: Experiment, records: dict[str, Record], folder: Path, _: Path) -> list[Path]:
+    numbers = summarize(experiment, records)
+    figures = []
+    for evaluation in experiment.evaluations:
+        figures.append(folder / f"{experiment.name}-{_in_a_name(experiment, evaluation)}.png")
+        draw_sensitivity(experiment, numbers, evaluation, figures[-1])
+    text = sensitivity_page(experiment, numbers, [figure.name for figure in figures])
     return [_write(folder / f"{experiment.name}.md", text), *figures]
 
 

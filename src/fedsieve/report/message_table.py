@@ -14,6 +14,7 @@ from fedsieve.messages.columns import DECLARED
 from fedsieve.methods import METHODS, Method
 
 WIDE = 5000
+AND = " and "
 OF_ALL = (Terms.check, Terms.check_reply)  # checks that every message has
 HEAD = f"""\
 # Every message
@@ -23,8 +24,8 @@ A message is one file of `fedsieve/messages`. [Who says what](protocol.md) tells
 replies are checked; [architecture](architecture.md) tells how to add a message.
 
 - **Asked by**: the method, and the parameters that decide it. Each was looked at with its defaults, with every other
-  value of a parameter, with nominal columns and with {WIDE:,} columns; options that ask for more (`selected_distance`)
-  are on.
+  value of a parameter, with several at once where they ask for something else together, with nominal columns and with
+  {WIDE:,} columns; options that ask for more (`selected_distance`) are on.
 - **Adds up**: whether the sum of two replies is the reply of both sites' rows together, so that the server needs the
   sum only, and an edge server can make it. (`Covariances` in each site's own ranges, which FedCMFS asks for with
   `combine="p-values"`, are compared one by one and never added.)
@@ -62,6 +63,9 @@ def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
         settings.append(("`epsilon`", {"epsilon": 1.0}))
     if of_method.takes_nominal:
         settings.append(("nominal columns", {"nominal": names[:1]}))
+    for given in of_method.together:
+        parts = (f"{value} ranges" if name == "ranges" else f'`{name}="{value}"`' for name, value in given.items())
+        settings.append((AND.join(parts), dict(given)))
     for words, given in settings:
         yield words, of_method(names, **some, **given)
     yield f"{WIDE:,} columns", of_method(tuple(f"x{i}" for i in range(WIDE)), **some)
@@ -93,6 +97,8 @@ def _asker(kind: type[Request], name: str, settings: list[tuple[str, tuple[Terms
         return ""
     by_default = asks.pop("")
     differing = [words for words, does in asks.items() if does != by_default]
+    # Of several parameters at once nothing need be said where one of them is enough.
+    differing = [words for words in differing if AND not in words or not set(words.split(AND)) & set(differing)]
     if not differing:
         return name
     return f"{name}{', not with' if by_default else ' with'} {', '.join(differing)}"

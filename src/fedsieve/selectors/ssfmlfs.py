@@ -36,6 +36,9 @@ class SSFMLFS(FederatedSelector):
         or declared ones.
     spread : {"pooled", "mean"}
         Deviation of all clients' rows together, or the mean of the clients' deviations.
+    aggregation : {"blocks", "mean", "weighted"}
+        Distances of features over all clients: of one relation in which rows of different clients are unrelated, or the
+        mean of the clients' own distances, each client the same or by its rows.
     wire : {"auto", "matrices", "statistics", "vectors"}
         What clients send; the answer is the same. `auto` takes `statistics` up to 2000 features, else `vectors`.
     missing : {"error", "unrelated"}
@@ -108,6 +111,7 @@ class SSFMLFS(FederatedSelector):
         decisions: str = "crisp",
         ranges: str | Mapping[str, tuple[float, float]] = "federated",
         spread: str = "pooled",
+        aggregation: str = "blocks",
         wire: str = "auto",
         missing: str = "error",
         constant: str = "last",
@@ -131,6 +135,7 @@ class SSFMLFS(FederatedSelector):
         self.decisions = decisions
         self.ranges = ranges
         self.spread = spread
+        self.aggregation = aggregation
         self.wire = wire
         self.missing = missing
         self.constant = constant

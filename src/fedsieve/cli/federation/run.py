@@ -13,6 +13,7 @@ from fedsieve.cli.console import (
     err,
     out,
     ranking_table,
+    rows_cost_line,
     say,
     say_what_is_missing,
     size,
@@ -240,5 +241,7 @@ def _show(this: RunFolder, output: Path) -> None:
         say(record["privacy"]["words"])
     say_what_is_missing(record)
     say(cost_line(record))
+    if line := rows_cost_line(record):
+        say(line)
     say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
     say(kept_line(this))
