@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -123,14 +124,15 @@ def _read(
 ) -> tuple[LabeledRows, list[int]]:
     """The labeled rows and the clients' in numbers, and which features are codes."""
     if clients:
-        data = read_sites(labeled, labels, clients, shared=shared, reading=reading, columns=columns)
-        features, X, Y, codes = data.features, data.labeled.X, data.Y, data.nominal
+        # Classifiers learn from rows whose labels are all known.
+        data = read_sites(labeled, labels, clients, shared=shared, reading=reading, columns=columns, partly=False)
+        features, X, known, codes = data.features, data.labeled.X, data.Y, data.nominal
         tables: Any = {name: table.whole(features) for name, table in data.sites.items()}
     else:
         one = read_one(labeled, labels, reading, columns)
-        features, X, Y, tables = tuple(one.features), one.X, one.Y, None
+        features, X, known, tables = tuple(one.features), one.X, one.Y, None
         codes = one.coding.nominal(columns.declared(features).nominal)
-    names = data.labels if clients else tuple(one.labels)
+    names, Y = data.labels if clients else tuple(one.labels), known.astype(np.int64)
     for feature, label in label_leaks(Dataset("the labeled rows", X, Y, features, names)):
         warn(f"feature {feature!r} is identical to label {label!r} on the labeled rows: a label among the features?")
     places = [features.index(name) for name in codes]
