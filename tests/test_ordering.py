@@ -25,6 +25,7 @@ def test_decimals_are_absolute_when_given_and_relative_to_the_largest_otherwise(
     assert_array_equal(rounded([250.0, -1.0, 4e-9, 6e-9]), [2.5, -0.01, 0.0, 1e-10])
     assert_array_equal(rounded([]), [])
     assert_array_equal(rounded([0.0, np.inf, 0.25]), [0.0, np.inf, 0.25])
+    assert_array_equal(rounded([5e-324, 0.0]), [1.0, 0.0])
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=12), st.data())

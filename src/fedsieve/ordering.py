@@ -28,7 +28,8 @@ def rounded(values: ArrayLike, decimals: int | None = None) -> Float:
     if decimals is not None:
         return np.round(numbers, decimals)
     largest = float(np.abs(numbers).max(initial=0.0))
-    scale = 10.0 ** math.floor(math.log10(largest)) if 0 < largest < math.inf else 1.0
+    power = 10.0 ** math.floor(math.log10(largest)) if 0 < largest < math.inf else 1.0
+    scale = max(power, math.ulp(0.0))  # of the smallest numbers there is no smaller power
     return np.round(numbers / scale, DECIMALS)
 
 

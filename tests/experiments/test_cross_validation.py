@@ -306,7 +306,7 @@ BAD = [
     ({"selector": Mute()}, "evaluate: Mute has no order_ after fit"),
     ({"Y": None}, "evaluate: Y is None; a selection is judged by labels"),
     ({"Y": np.ones((59, 3))}, "evaluate: X has 60 rows and Y 59; they must be the same rows"),
-    ({"Y": np.full((60, 2), 2)}, "evaluate: labels must be 0 or 1; got 2 in row 0"),
+    ({"Y": np.full((60, 2), 2)}, "evaluate: labels must be 0 or 1; got another number in row 0"),
     ({"X": np.full((60, 6), np.inf)}, "evaluate: X has .*infinite"),
     (
         {"Y": np.where(np.arange(60)[:, None] < 44, -1, [0, 1]), "n_folds": 2},

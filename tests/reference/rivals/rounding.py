@@ -11,7 +11,7 @@ def rounded(scores: Sequence[float]) -> list[float]:
     [2.5, -0.01, 0.003]
     """
     largest = max((abs(float(s)) for s in scores), default=0.0)
-    scale = 1.0 if largest == 0 else 10.0 ** math.floor(math.log10(largest))
+    scale = 1.0 if largest == 0 else max(10.0 ** math.floor(math.log10(largest)), math.ulp(0.0))
     return [round(float(s) / scale, 10) for s in scores]
 
 
