@@ -23,7 +23,7 @@ WORDS = st.one_of(st.none(), st.sampled_from(["a", "b", "c", OTHER, "ä"]))
 PARTS = st.lists(st.lists(WORDS, max_size=20), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(PARTS)
 def test_words_do_not_depend_on_who_has_which_rows(parts):
     rows = [word for part in parts for word in part]
@@ -31,7 +31,7 @@ def test_words_do_not_depend_on_who_has_which_rows(parts):
     assert set(common_words(parts)) == {w for w, n in Counter(rows).items() if w is not None and n >= RARE}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(WORDS, max_size=30), st.lists(st.sampled_from(["a", "b", OTHER]), min_size=1, unique=True))
 def test_a_code_leads_back_to_its_word(texts, words):
     found, n_unknown = codes(texts, words)

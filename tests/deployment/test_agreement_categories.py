@@ -18,7 +18,7 @@ def text(**more):
     return agreement_text("fed", "h:1", ["a", "b"], FEATURES, ["y", "z"], **more)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.sampled_from(FEATURES), LISTS.map(tuple), max_size=3), st.sampled_from(["Sieve", "SSFMLFS"]))
 def test_what_is_written_is_read_again(categories, method):
     read = parse_agreement(text(categories=categories, method=method, nominal=["sex"]))

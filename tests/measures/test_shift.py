@@ -35,7 +35,7 @@ def found(tables, **how):
         elements=st.floats(-9, 9, width=16) | st.just(np.nan),
     )
 )
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_median_of_the_others_is_that_of_loops(values):
     np.testing.assert_array_equal(_median_of_others(values), median_of_others(values))
 

@@ -192,7 +192,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(federations(), PARAMETERS, st.integers(0, 2**32 - 1))
 def test_no_honest_reply_is_ever_refused(case, options, seed):
     if options["missing"] == "unrelated":

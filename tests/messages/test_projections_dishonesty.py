@@ -303,7 +303,7 @@ def in_units(case, unit, shift):
     return replace(case, X=X, others=others)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.data(), UNITS, WAYS)
 def test_no_honest_reply_is_ever_refused(data, units, way):
     case = in_units(data.draw(sieve_cases()), *units)
@@ -394,7 +394,7 @@ def test_what_is_constant_at_a_site_has_nothing_in_common_with_anything(kind, va
 
 
 @pytest.mark.parametrize("kind", [m.AskCovariances, m.AskProjections])
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(-16, -1), st.floats(0.1, 0.9))
 def test_rows_that_hardly_differ_are_no_reason_to_refuse(kind, seed, n_rows, exponent, center):
     """Columns on a line are as correlated as can be, and what rounding makes of that must not be more."""

@@ -24,7 +24,7 @@ every_method = pytest.mark.parametrize("method", TWINS)
 
 
 @every_method
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(
     X=tables(max_features=8),
     n_labels=st.integers(1, 4),
