@@ -172,14 +172,15 @@ def filled(part: Float, rows: Float) -> Float:
 
 
 def near_values(table: Float, gaps: NDArray[np.bool_]) -> Float:
-    """Means within 1e-9 of a value of the column are that value; `gaps` says where means are."""
+    """Means within 1e-9 of a value of the column are that value, others have 12 digits; `gaps` says where means are."""
     found = table.copy()
     for c in range(gaps.shape[1]):
         present = [float(v) for v, gap in zip(table[:, c], gaps[:, c], strict=True) if not gap]
         for i in range(len(table)):
             near = [v for v in present if abs(v - table[i, c]) <= 1e-9]
-            if gaps[i, c] and near:
-                found[i, c] = min(near, key=lambda v, mean=table[i, c]: abs(v - mean))
+            if gaps[i, c]:
+                mean = float(table[i, c])
+                found[i, c] = min(near, key=lambda v, mean=mean: abs(v - mean)) if near else round(mean, 12)
     return found
 
 

@@ -57,6 +57,7 @@ class Centered:
 
 
 SAME = 1e-9  # of a range: two numbers that rounding alone may tell apart
+DIGITS = 12  # of a mean, in units of the range
 MAX_CODES = 1000  # between the smallest and the largest code of a column
 LARGEST_CODE = 2**53  # beyond, floats do not tell all codes apart
 
@@ -154,11 +155,11 @@ class Encoding:
     def table(self, X: Rows) -> Float:
         """The rows of X in encoded columns: numbers in [0, 1], codes 0 or 1, means where a value is missing.
 
-        A mean that only rounding tells from a value of these rows is that value: who tells values apart, as trees do,
-        must not see who added up in which order.
+        A mean that only rounding tells from a value of these rows is that value, and others have few digits: who tells
+        values apart, as trees do, must not see who added up in which order.
         """
         values = scaled(X, self.low, self.high, self.nominal)[0]
-        spread, gaps, mean = self._spread(values), self._gaps(values), self.midpoint + self.mean
+        spread, gaps, mean = self._spread(values), self._gaps(values), np.round(self.midpoint + self.mean, DIGITS)
         if gaps is None:
             return spread
         away = np.where(gaps, np.inf, np.abs(spread - mean))
