@@ -87,7 +87,7 @@ def test_missing_and_extra_columns_are_listed(refusal, tables):
     [
         ("red", "text, first in row 1, no numbers"),
         ("2020-01-31", "dates, first in row 1, no numbers"),
-        ("1,5", "numbers with commas, first in row 1 (--decimal)"),
+        ("1,5", "numbers with commas, first in row 1 (--decimal; pandas: decimal=',')"),
     ],
 )
 def test_a_column_without_numbers_is_named(refusal, tables, value, what):

@@ -135,7 +135,8 @@ def of_text(words: Iterable[Any]) -> Column:
         return Column(NEITHER, why=f"holds dates, first in row {known[0][0]}, that are not written as YYYY-MM-DD")
     with_commas = sum(_WITH_COMMAS.fullmatch(text) is not None for _, text in odd)
     if with_commas == len(odd):
-        return Column(NEITHER, texts, why=f"holds numbers with commas, first in row {odd[0][0]} (--decimal)")
+        way_out = "(--decimal; pandas: decimal=',')"
+        return Column(NEITHER, texts, why=f"holds numbers with commas, first in row {odd[0][0]} {way_out}")
     if len(known) - len(odd) + with_commas >= MOSTLY * len(known):
         return Column(NEITHER, texts, why=f"holds text among numbers, first in row {odd[0][0]}")
     return Column(TEXT, texts)
