@@ -29,7 +29,7 @@ RULES = {
     "quantiles from 5 %, half a span": USUAL._replace(inner=tuple(np.linspace(0.05, 0.95, 25)), outer=(0.25, 0.5)),
 }
 SHARES = (0.2, 0.05)
-SEEDS, DESIGN_SEEDS = range(700, 710), range(6)
+SEEDS, DESIGN_SEEDS = range(700, 710), range(3)
 NUMBERS = ("cal500", "emotions", "yeast", "Arts1500", "human3106", "scene")  # the others are 0/1 throughout
 ZERO_ONE = ("enron", "corel5k", "medical")
 FEW = 3  # seeds for tables of 0 and 1, where nothing may differ at all

@@ -19,6 +19,7 @@ from fedsieve.messages.columns import Columns, Scaling, check_labels_present, sa
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledTerms, clipped_ranges
 from fedsieve.tables import Table, check_values, dense, usual_value
+from fedsieve.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,4 +147,4 @@ class CellsTerms(ScaledTerms):
     def reveals(self) -> str:
         """Two kinds of counts."""
         n = len(self.columns.features) + len(self.labels)
-        return f"the number of rows, and for each of {n} columns how many of them are out of the ordinary"
+        return f"the number of rows, and for each of {counted(n, 'column')} how many of them are out of the ordinary"

@@ -49,6 +49,7 @@ from fedsieve.messages.reply_rules import (
 from fedsieve.messages.scaled import told_columns
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.text import counted
 
 NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
 NIL = 1e-100  # a covariance of columns in units of their ranges that may be left where a spread fell to 0
@@ -285,8 +286,8 @@ class CovariancesTerms(FilledTerms):
             whole = "averages, spreads and correlations"
             told = "correlations, and where values lie in the site's own ranges" if self.own_ranges else whole
             return (
-                f"the number of rows, means of {n} columns and {n * (n + 1) // 2} sums of products: {told}; exactly "
-                f"how many rows have each label, and each two labels together; {AT_WORST}"
+                f"the number of rows, means of {counted(n, 'column')} and {n * (n + 1) // 2} sums of products: {told}; "
+                f"exactly how many rows have each label, and each two labels together; {AT_WORST}"
             )
         codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
         return (

@@ -13,6 +13,7 @@ from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms
 from fedsieve.tables import Table
+from fedsieve.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,4 +77,4 @@ class DeviationsTerms(ScaledTerms):
     def reveals(self) -> str:
         """One number per column."""
         n = len(self.columns.features)
-        return f"the number of rows and the spread of {n} columns; nothing of how columns go together"
+        return f"the number of rows and the spread of {counted(n, 'column')}; nothing of how columns go together"

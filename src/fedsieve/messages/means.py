@@ -17,6 +17,7 @@ from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_r
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.text import counted
 
 FEDERATION, SITES = "federation", "sites"
 """Whose mean columns are compared from: that of all rows, or each site's own."""
@@ -159,10 +160,8 @@ class MeansTerms(ScaledTerms):
 
     def reveals(self) -> str:
         """Two numbers per column."""
-        n, means = len(self.columns.features), ", and their mean" * (self.center == FEDERATION)
-        return (
-            f"if values are missing: how many values each of {n} columns has{means}; nothing of how columns go together"
-        )
+        each, means = counted(len(self.columns.features), "column"), ", and their mean" * (self.center == FEDERATION)
+        return f"if values are missing: how many values each of {each} has{means}; nothing of how columns go together"
 
 
 def ranges_held(table: Table, columns: Columns, scaling: Scaling, encoding: Encoding) -> Ranges:

@@ -26,6 +26,7 @@ from fedsieve.messages.reply_rules import (
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import LARGEST, Table, checked_batches
+from fedsieve.text import counted
 
 OWN = "own moments"  # which a site remembers from one request to the next
 LARGEST_CODE = 1000.0  # of a nominal column in a secure sum, which needs a bound
@@ -221,7 +222,9 @@ class MomentsTerms(ScaledTerms):
     def reveals(self) -> str:
         """Three numbers per column."""
         n = len(self.columns.features)
-        return f"the number of rows, count, mean and spread of {n} columns; nothing of how columns go together"
+        return (
+            f"the number of rows, count, mean and spread of {counted(n, 'column')}; nothing of how columns go together"
+        )
 
 
 def own_moments(agreed: Columns, asked: tuple[str, ...], memory: Memory) -> Moments:

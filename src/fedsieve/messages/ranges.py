@@ -17,6 +17,7 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.tables import LARGEST, Table, checked_batches, dense_blocks
+from fedsieve.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +97,8 @@ class RangesTerms(Terms):
 
     def reveals(self) -> str:
         """Two values of each column."""
-        n = len(self.columns.features)
-        return f"the smallest and the largest value of {n} columns, exactly: two values of each, those of extreme rows"
+        every = counted(len(self.columns.features), "column")
+        return f"the smallest and the largest value of {every}, exactly: two values of each, those of extreme rows"
 
 
 def ranges_of(table: Table, columns: Columns) -> Ranges:

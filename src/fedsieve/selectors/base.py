@@ -70,11 +70,10 @@ class FederatedSelector(RankingSelector):
 
     After `fit`: `scores_`, `order_`, `ranking_`, `support_`, `relevance_`, `per_label_` (n_labels, n_features) of the
     labels `label_names_` (`None` where the method tells nothing of single labels), `transcript_` (empty without
-    clients),
-    `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_` (columns that
-    only name the rows, and those that secure sums leave out, since few rows of all clients differ in them),
-    `categories_` (column of text -> its words, by code), `site_shift_` (how far each client's columns
-    lie from the others'; `None` without clients, with noise, and where nobody sees a single client's replies).
+    clients), `dropped_` (client -> why), `influence_` (client -> how far the order moves without it), `left_out_`
+    (columns that only name the rows, and those that secure sums leave out, since few rows of all clients differ in
+    them), `categories_` (column of text -> its words, by code), `site_shift_` (how far each client's columns lie from
+    the others'; `None` without clients, with noise, and where nobody sees a single client's replies).
     """
 
     federated_method: ClassVar[type[Method]]
