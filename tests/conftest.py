@@ -2,6 +2,10 @@
 
 import os
 
+# Before NumPy is there: tests run side by side, and threads of BLAS on tables this small wait for each other, on busy
+# cores for most of the time. Processes that tests start inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -15,7 +19,8 @@ settings.load_profile("fedsieve")
 
 LONG = {
     "full": "what takes long and needs no servers, such as scikit-learn's checks of every rival; run with -m full",
-    "federation": "minutes of real processes; run with -m federation, without xdist",
+    "federation": "minutes of real processes; run with make test-federation",
+    "browser": "pages in a real browser; run with make test-browser",
     "chaos": "most of an hour of real processes that are killed; run with make test-chaos",
 }
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PRESENT = [path for path in PAGES if path.parent.name != "decisions" and path.name != "CHANGELOG.md"]  # not of the past
 FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+ROOMS = ("src", "benchmarks", "tests", "tools", "docs", "examples")
 OF_OTHERS = {"client_max_body_size"}  # nginx
 
 
@@ -43,7 +44,7 @@ def test_links_lead_somewhere(path):
 
 @cache
 def sources() -> list[str]:
-    return [f"/{path.relative_to(ROOT).as_posix()}" for room in ("src", "benchmarks", "tests") for path in files(room)]
+    return [f"/{path.relative_to(ROOT).as_posix()}" for room in ROOMS for path in files(room)]
 
 
 def files(room: str) -> list[Path]:
@@ -54,7 +55,7 @@ def files(room: str) -> list[Path]:
 def test_source_files_that_a_page_names_exist(path):
     for file in re.findall(r"[\w/<>]+\.py\b", path.read_text(encoding="utf-8")):
         if "<" not in file:
-            assert any(source.endswith(f"/{file}") for source in sources()), file
+            assert any(source.endswith(f"/{file.lstrip('/')}") for source in sources()), file
 
 
 @pytest.mark.parametrize("path", PRESENT, ids=named)
@@ -77,7 +78,7 @@ def resolved(name: str) -> bool:
 @cache
 def words() -> set[str]:
     """All words of the code and of the experiments' configurations."""
-    places = [path for room in ("src", "benchmarks", "tests") for path in files(room)]
+    places = [path for room in ROOMS for path in files(room)]
     places += (ROOT / "benchmarks").rglob("*.toml")
     text = "\n".join(path.read_text(encoding="utf-8") for path in places if path.name != Path(__file__).name)
     return set(re.findall(r"\w+", text)) | {path.stem for path in places} | OF_OTHERS

@@ -1,11 +1,14 @@
-"""Files that are read once while they stay the same, and that reach the disk before they take another's place."""
+"""Files that are read once while they stay the same, reach the disk before they are in place, or are held by one."""
 
+import fcntl
 import os
+import threading
 from collections import Counter
 
 import pytest
 
-from fedsieve.files import read_once, write_atomically
+from fedsieve.errors import DataError
+from fedsieve.files import holder, only_one, read_once, write_atomically
 
 MONDAY = 1_700_000_000_000_000_000  # a time, in nanoseconds
 
@@ -70,3 +73,22 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place(file, monkeypatch):
     write_atomically(file, lambda path: path.write_text("new"))
     assert done == ["on the disk", "in place"]
     assert file.read_text() == "new"
+
+
+def test_who_looks_whether_a_file_is_held_keeps_nobody_from_holding_it(file):
+    """A look has the lock for a moment, here for a long one."""
+    look = file.open()
+    fcntl.flock(look, fcntl.LOCK_SH)
+    end = threading.Timer(0.05, look.close)
+    end.start()
+    with only_one(file, DataError("is held")):
+        assert holder(file) == os.getpid()
+    end.join()
+
+
+def test_a_file_that_is_held_is_nobody_else_s(file):
+    with only_one(file, DataError("is held")):
+        assert holder(file) == os.getpid()
+        with pytest.raises(DataError, match="is held"), only_one(file, DataError("is held")):
+            raise AssertionError
+    assert holder(file) is None

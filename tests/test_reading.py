@@ -103,11 +103,12 @@ def test_looking_for_dotted_keys_takes_time_in_proportion():
     """One long word, or many quotes, must not be looked at again from each of their characters."""
 
     def seconds(n):
-        start = time.perf_counter()
+        start = time.process_time()  # no other process counts
         parse_toml(f'a = "{"x" * n}"')
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    assert seconds(1_000_000) < 40 * max(seconds(100_000), 0.001)
+    few = min(seconds(100_000) for _ in range(3))
+    assert any(seconds(1_000_000) < 40 * max(few, 0.001) for _ in range(5))
 
 
 def test_a_long_file_is_not_read(tmp_path):

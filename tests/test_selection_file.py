@@ -4,6 +4,7 @@ import csv
 import errno
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from fedsieve.errors import DataError
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import Labeled
-from fedsieve.selection_file import read_selection, refuse_to_overwrite, selection_record, write_selection
+from fedsieve.selection_file import pairs_record, read_selection, refuse_to_overwrite, selection_record, write_selection
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.exchange import Outcome
@@ -48,6 +49,16 @@ def test_the_record_tells_the_outcome_by_name(record, outcome):
     assert record["n_rows"] == {"left": 6, "right": 6}
     assert len(record["transcript"]) == len(outcome.transcript)
     assert sum(entry["n_bytes"] for entry in record["transcript"]) == sum(entry.n_bytes for entry in outcome.transcript)
+
+
+def test_pairs_are_those_of_the_chosen_features_below_the_diagonal(plan, outcome, rng):
+    chosen = [FEATURES[i] for i in outcome.selection.order[:3]]
+    assert pairs_record(plan, outcome.selection) is None  # nobody holds the distances under "vectors"
+    distance = np.round(rng.random((3, 3)), 6)
+    found = replace(outcome.selection, selected_distance=distance)
+    wanted = [[round(distance[1, 0], 3)], [round(distance[2, 0], 3), round(distance[2, 1], 3)]]
+    assert pairs_record(plan, found) == {"measure": "distance", "features": chosen, "values": wanted}
+    json.dumps(pairs_record(plan, found), allow_nan=False)
 
 
 def test_the_parameters_of_the_record_make_the_same_plan(record, plan):

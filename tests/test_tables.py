@@ -15,7 +15,7 @@ from fedsieve import messages as m
 from fedsieve import tables
 from fedsieve.errors import DataError
 from fedsieve.protocol import Client
-from fedsieve.tables import ArrayTable, FrameTable
+from fedsieve.tables import ArrayTable, ChosenColumns, FrameTable, SideBySide
 from sites_with_labels import dyadic
 
 FEATURES, LABELS = ("number", "large", "few", "code", "constant"), ("y", "z")
@@ -48,6 +48,13 @@ KINDS = {
         FEATURES, np.asfortranarray(rows.X), LABELS, np.asfortranarray(rows.Y), batch_rows=size
     ),
     "sparse": lambda rows, size: ArrayTable(FEATURES, sparse.csr_array(rows.X), LABELS, rows.Y, batch_rows=size),
+    "side by side": lambda rows, size: SideBySide(
+        ArrayTable(FEATURES, rows.X, batch_rows=size), ArrayTable(LABELS, rows.Y)
+    ),
+    "chosen columns": lambda rows, size: ChosenColumns(
+        ArrayTable(("more", *FEATURES), np.column_stack([rows.Y[:, 0], rows.X]), LABELS, rows.Y, batch_rows=size),
+        (*FEATURES, *LABELS),
+    ),
     "pandas": lambda rows, size: FrameTable(rows.frame(), batch_rows=size),
     "pandas, other rows' index": lambda rows, size: FrameTable(
         rows.frame().set_index(pd.Index(np.arange(rows.n_rows)[::-1])), batch_rows=size
@@ -96,6 +103,7 @@ def ask_partial_correlations(_rows):
 
 REQUESTS = {
     "ranges": lambda _: m.AskRanges(columns()),
+    "ranges and moments": lambda _: m.AskRangesAndMoments(columns()),
     "moments": lambda rows: m.AskMoments(columns(), wider(rows)),
     "moments in its own ranges": lambda _: m.AskMoments(columns(), m.Scaling(None, None)),
     "covariances": lambda rows: m.AskCovariances(columns(), wider(rows)),
@@ -106,6 +114,7 @@ REQUESTS = {
 }
 MISSING = {
     "ranges": lambda _: m.AskRanges(columns("unrelated")),
+    "ranges and moments": lambda _: m.AskRangesAndMoments(columns("unrelated")),
     "moments": lambda _: m.AskMoments(
         columns("unrelated"), m.Scaling(np.array([-9.0, 500, 0, -1, 0]), np.array([9.0, 1500, 1, 2, 0.5]))
     ),
@@ -194,7 +203,7 @@ def test_batches_have_all_rows_in_order_and_the_columns_that_were_asked_for(make
 
 @kinds
 def test_a_batch_has_as_many_rows_as_the_caller_the_table_or_the_memory_says(make, monkeypatch):
-    monkeypatch.setattr(tables, "BATCH_VALUES", 11)
+    _batches_of(monkeypatch, 11)
     rows = wide_example()
 
     def sizes(batch_rows, size=None):
@@ -203,8 +212,13 @@ def test_a_batch_has_as_many_rows_as_the_caller_the_table_or_the_memory_says(mak
     assert sizes(None) == [5, 2]
     assert sizes(3) == [3, 3, 1]
     assert sizes(3, 4) == [4, 3]
-    monkeypatch.setattr(tables, "BATCH_VALUES", 1)
+    _batches_of(monkeypatch, 1)
     assert sizes(None) == [1] * 7
+
+
+def _batches_of(monkeypatch, n_values):
+    for kind in ("BATCH_VALUES", "SPARSE_VALUES"):
+        monkeypatch.setattr(tables, kind, n_values)
 
 
 @kinds

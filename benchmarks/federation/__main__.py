@@ -12,8 +12,10 @@ from benchmarks.federation.wire import CountingForwarder
 from fedsieve import kernels
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.agreement_template import agreement_text
+from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
+from fedsieve.deployment.policy_file import read_policy
 from fedsieve.deployment.runs import new_run
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.tables import ArrayTable
@@ -40,7 +42,9 @@ def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> Serve
     )
     folder.write_labeled(rng.normal(size=(50, n_features)), rng.integers(0, 2, (50, 2)).astype(float))
     for name in names:
-        folder.site(name).write_rows(tuple(features), rng.normal(size=(n_rows, n_features)))
+        site = folder.site(name)
+        site.write_rows(tuple(features), rng.normal(size=(n_rows, n_features)))
+        ConsentRecord(site.path).join(site.agreement(), read_policy(site), {"rows": n_rows})
     return folder
 
 
@@ -66,7 +70,7 @@ def floor_seconds(folder: ServerFolder, number: int) -> float:
 
 
 def ten_sites(place: Path) -> dict[str, float]:
-    folder = federation(place, n_sites=10, n_features=100, n_rows=200)
+    folder = federation(place, n_sites=10, n_features=100, n_rows=400)
     ours, floor = [], []
     with server(folder):
         for turn in range(TURNS):  # in turns, so that a busy moment of the machine hits both
@@ -83,7 +87,7 @@ def ten_sites(place: Path) -> dict[str, float]:
 
 
 def thousand_features(place: Path) -> dict[str, float]:
-    folder = federation(place, n_sites=3, n_features=1000, n_rows=300)
+    folder = federation(place, n_sites=3, n_features=1000, n_rows=3000)
     _, port = check_address(folder.agreement().address)
     with server(folder), PeakMemory(str(folder.path)) as memory:
         wire = CountingForwarder(port)

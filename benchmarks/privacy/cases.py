@@ -19,15 +19,16 @@ from fedsieve.audit.attacks.pair_sums import gram_of_pair_sums
 from fedsieve.audit.attacks.patterns import certain_rows
 from fedsieve.audit.attacks.products import gram_of_products
 from fedsieve.audit.attacks.projections import weighted_lone_rows
+from fedsieve.audit.attacks.told_moments import moments_told
 from fedsieve.audit.score import share_of_rows
 from fedsieve.audit.sites import Seen, first_of, honest_run
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.information import AskInformation
-from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.pair_sums import AskPairSums
 from fedsieve.messages.products import AskProducts
 from fedsieve.messages.projections import AskProjections
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.messages.ranges_and_moments import AskRangesAndMoments
 from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method
@@ -131,7 +132,7 @@ def pair_sums_of_binary(n: int, d: int, policy: Policy, seed: int = 0) -> float:
     X = binary_table(n, d, rng)
     seen = _run(SSFMLFSMethod(features=_names(d), wire="statistics"), X, policy, rng)
     reply = first_of(seen, AskPairSums)[1]
-    gram = gram_of_pair_sums(first_of(seen, AskMoments)[1], reply)
+    gram = gram_of_pair_sums(moments_told(seen), reply)
     return share_of_rows(rows_from_products(gram), X[:, _places(reply.features)])
 
 
@@ -140,8 +141,8 @@ def pair_sums_of_continuous(n: int, d: int, policy: Policy, seed: int = 0) -> fl
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     seen = _run(SSFMLFSMethod(features=_names(d), wire="statistics", lam=0.4), X, policy, rng, with_extremes=True)
-    ranges, (_, moments) = first_of(seen, AskRanges)[1], first_of(seen, AskMoments)
-    return share_of_rows(few_rows(ranges, moments, *first_of(seen, AskPairSums)), X)
+    ranges = first_of(seen, AskRangesAndMoments)[1].ranges
+    return share_of_rows(few_rows(ranges, moments_told(seen), *first_of(seen, AskPairSums)), X)
 
 
 def products_of_binary(n: int, d: int, policy: Policy, seed: int = 0) -> float:
@@ -152,7 +153,7 @@ def products_of_binary(n: int, d: int, policy: Policy, seed: int = 0) -> float:
     rounds = [(request.vector, reply.values) for request, reply in seen if isinstance(request, AskProducts)]
     vectors, products = (np.array(part) for part in zip(*rounds, strict=True))
     features = first_of(seen, AskProducts)[0].relation.columns.features
-    gram = gram_of_products(first_of(seen, AskMoments)[1], features, vectors, products)
+    gram = gram_of_products(moments_told(seen), features, vectors, products)
     X = X[:, _places(features)]
     pairs = np.triu_indices(X.shape[1], 1)
     return float(np.mean(gram.products[1:, 1:][pairs] == (X.T @ X)[pairs]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.transport.codec import decode, encode
 from protocol.certificates import certificate, same
-from protocol.dishonesty import Situation, lie, named_lies, situations
+from protocol.dishonesty import Situation, all_situations, lie, named_lies
 from strategies import Federation
 
 N_ROWS, N_FEATURES, N_PLANS = 16, 4, 6
@@ -60,7 +60,6 @@ def _situations(plan: int) -> dict[str, list[Situation]]:
     case = Federation(clients, rows(12), rng.integers(0, 2, (12, 4)))
     options = {"relation": ("distance", "similarity")[plan % 2], "missing": ("error", "unrelated")[plan // 2 % 2]}
     by_kind: dict[str, list[Situation]] = {}
-    for wire in ("statistics", "matrices", "vectors"):
-        for situation in situations(case, wire, **options):
-            by_kind.setdefault(type(situation.honest).__name__, []).append(situation)
+    for situation in all_situations(case, **options):
+        by_kind.setdefault(type(situation.honest).__name__, []).append(situation)
     return by_kind

@@ -9,7 +9,8 @@ import numpy as np
 from benchmarks.loaded import loaded
 from fedsieve.arrays import Float, Int
 from fedsieve.datasets import partition
-from fedsieve.experiments.evaluation import CLASSIFIERS, measure, scale
+from fedsieve.experiments.classifiers import CLASSIFIERS
+from fedsieve.experiments.evaluation import measure, scale
 from fedsieve.experiments.selection import TEST_SHARE
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, Policy

@@ -9,6 +9,7 @@ from fedsieve.selectors import SSFMLFS, Sieve
 from fedsieve.selectors.base import FederatedSelector
 from fedsieve.selectors.controls import AllFeatures, LargestDeviation, RandomFeatures
 
+ALL_FEATURES, RANDOM = "all features", "random"  # the controls that tables set beside every method
 SEMI_SUPERVISED = (
     ("SFSS", rivals.SFSS, "text"),
     ("CSFS", rivals.CSFS, "code"),
@@ -63,8 +64,9 @@ def registry() -> dict[str, CatalogEntry]:
         ),
         *(CatalogEntry(name, factory, "supervised", False, fidelity) for name, factory, fidelity in SUPERVISED),
         *(_federated(selector) for selector in (rivals.FMLFS, rivals.FedCMFS)),
-        CatalogEntry("all features", AllFeatures, "none", federated=False, fidelity="text", control=True),
-        CatalogEntry("random", RandomFeatures, "none", federated=False, fidelity="text", control=True),
+        CatalogEntry("extra-trees", rivals.ExtraTrees, "supervised", federated=False, fidelity="text", control=True),
+        CatalogEntry(ALL_FEATURES, AllFeatures, "none", federated=False, fidelity="text", control=True),
+        CatalogEntry(RANDOM, RandomFeatures, "none", federated=False, fidelity="text", control=True),
         CatalogEntry("largest deviation", LargestDeviation, "none", federated=False, fidelity="text", control=True),
     )
     return {entry.name: entry for entry in entries}
@@ -72,6 +74,6 @@ def registry() -> dict[str, CatalogEntry]:
 
 def _federated(selector: type[FederatedSelector]) -> CatalogEntry:
     """What a federated method says of itself."""
-    method = selector.federated_method
+    method = selector.federated_method()
     supervision = "supervised" if method.sites_hold_labels else "semi-supervised"
     return CatalogEntry(method.name, selector, supervision, federated=True, fidelity=method.fidelity)

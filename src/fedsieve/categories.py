@@ -28,13 +28,17 @@ _ID_NAMES = {"index", "idx", "rowid", "rownames", "patientid", "subjectid", "stu
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
-def common_words(parts: Iterable[Texts], rare: int = RARE) -> tuple[str, ...]:
+def common_words(parts: Iterable[Mapping[str, int]], rare: int = RARE) -> tuple[str, ...]:
     """The words that occur in at least `rare` rows over all parts, sorted, so that every machine gives them one order.
 
-    >>> common_words([["m", "f", "f", None], ["m", "x"]], rare=2)
+    Parts are how often each word occurs in them.
+
+    >>> common_words([{"m": 1, "f": 2}, {"m": 1, "x": 1}], rare=2)
     ('f', 'm')
     """
-    counts = Counter(word for part in parts for word in part if word is not None)
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts.update(part)
     return tuple(sorted(word for word, count in counts.items() if count >= rare))
 
 

@@ -66,7 +66,8 @@ def not_one_of(owner: str, name: str, allowed: Iterable[str], value: object) -> 
     SSFMLFS: wire must be one of 'statistics', 'vectors'; got 'carrier pigeon'.
     """
     choices = ", ".join(repr(choice) for choice in allowed)
-    return ParameterError(f"{owner}: {name} must be one of {choices}; got {shown(value)}.")
+    subject = f"{owner}: {name}" if owner else name
+    return ParameterError(f"{subject} must be one of {choices}; got {shown(value)}.")
 
 
 def columns_differ(owner: str, missing: Sequence[str], extra: Sequence[str], way_out: str) -> DataError:

@@ -2,14 +2,16 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from fedsieve.errors import DataError
 
 Content = TypeVar("Content")
+LOOK_SECONDS, RETRY_SECONDS = 0.3, 0.01  # longer than any look at who holds a file; a holder holds it longer
 _read: dict[tuple[Path, Any], tuple[tuple[int, ...], Any]] = {}
 
 
@@ -68,14 +70,25 @@ def _reach_the_disk(path: Path) -> None:
 def only_one(file: Path, otherwise: Exception) -> Iterator[None]:
     """Hold the file while the block runs; raise `otherwise` if another process holds it."""
     with file.open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise otherwise from None
+        if not _taken(lock):
+            raise otherwise
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def _taken(lock: IO[str]) -> bool:
+    """Whether the lock could be had; tried for a moment, as long as somebody may only be looking (`holder`)."""
+    end = time.monotonic() + LOOK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+        time.sleep(RETRY_SECONDS)
 
 
 @contextmanager

@@ -82,6 +82,22 @@ def read_array(path: Path, *, way_out: str = "") -> Float:
         return array
 
 
+def read_array_head(path: Path, *, n_columns: int, way_out: str = "") -> tuple[tuple[int, int], int]:
+    """The shape of a table that a `.npy` file has column after column, and where its numbers begin; all must be there.
+
+    A file of another kind, or one that is cut, is damage.
+    """
+    with _damage_named(path, way_out), path.open("rb") as file:
+        version = np.lib.format.read_magic(file)
+        shape, by_column, kind = np.lib.format.read_array_header_1_0(file) if version == (1, 0) else ((), False, None)
+        start = file.tell()
+        if not by_column or kind != np.float64 or len(shape) != 2 or shape[1] != n_columns:
+            raise ValueError("no table, column after column")
+        if path.stat().st_size != start + 8 * shape[0] * shape[1]:
+            raise ValueError("cut")
+        return (shape[0], shape[1]), start
+
+
 def read_arrays(path: Path, names: tuple[str, ...], *, way_out: str = "") -> list[Float]:
     """Arrays of a `.npz` file, by name."""
     with _damage_named(path, way_out), path.open("rb") as file, np.load(file, allow_pickle=False) as found:

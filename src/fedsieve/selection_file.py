@@ -5,6 +5,7 @@ All that write or read a `selection.json` do it here: commands, runs, and the si
 
 import csv
 import json
+from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
 from types import NoneType
@@ -16,7 +17,7 @@ from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.files import write_atomically, write_together
 from fedsieve.protocol import Method
-from fedsieve.protocol.outcome import Outcome, bytes_by_kind
+from fedsieve.protocol.outcome import CORRELATION, Outcome, Selection, bytes_by_kind
 from fedsieve.reading import read_json
 from fedsieve.versions import versions
 
@@ -24,6 +25,8 @@ FORMAT = "fedsieve-selection/1"
 JSON, CSV = "selection.json", "ranking.csv"
 LABELS_SHOWN = 3  # in a cell of the ranking
 LABEL_DECIMALS = 4  # of what a feature says of one label: for people to read, too coarse to compute with
+MOST_PAIRED = 100  # chosen features of which every pair is told
+PAIR_DECIMALS = 3
 
 
 def selection_record(
@@ -48,7 +51,8 @@ def selection_record(
     def other_feature(indices: Any) -> dict[str, str | None]:
         return dict(zip(names, (None if i < 0 else names[i] for i in indices), strict=True))
 
-    why = found.why(names, labels)
+    why, parameters = found.why(names, labels), method.parameters()
+    given = None if parameters.get("fdr") is not None else n_selected  # Sieve refuses both together
     of_labels = {} if found.per_label is None else _per_label(found.per_label, names, labels)
     return {
         "format": FORMAT,
@@ -62,7 +66,7 @@ def selection_record(
         "labels": labels,
         **({"per_label": of_labels} if of_labels else {}),
         **({"why": why} if why else {}),
-        "parameters": {**method.parameters(), "n_features_to_select": n_selected},
+        "parameters": {**parameters, "n_features_to_select": given},
         **found.facts(),
         "n_rows": found.n_rows,
         "dropped": found.dropped,
@@ -73,6 +77,36 @@ def selection_record(
         "bytes": bytes_by_kind(outcome.transcript),
         "transcript": [entry._asdict() for entry in outcome.transcript],
     }
+
+
+def pairs_record(method: Method, found: Selection) -> dict[str, Any] | None:
+    """How like the best of the chosen features are to each other, for a report; no part of what sites are sent.
+
+    `values` holds, for each feature but the first, one number per feature before it.
+    """
+    told = found.pairs()
+    if told is None:
+        return None
+    measure, values = told
+    n_shown = min(len(values), MOST_PAIRED)
+    rounded = np.round(values[:n_shown, :n_shown], PAIR_DECIMALS).tolist()
+    return {
+        "measure": measure,
+        "features": [method.features[i] for i in found.order[:n_shown]],
+        "values": [row[:place] for place, row in enumerate(rounded) if place],
+    }
+
+
+def pairs_of(record: Mapping[str, Any]) -> tuple[str, list[str], Float] | None:
+    """What `pairs_record` told: the measure, the features, and the whole matrix; `None` where nothing is told."""
+    pairs = record.get("pairs")
+    if not pairs:
+        return None
+    n = len(pairs["features"])
+    values = np.eye(n) if pairs["measure"] == CORRELATION else np.zeros((n, n))
+    for place, row in enumerate(pairs["values"], start=1):
+        values[place, :place] = values[:place, place] = row
+    return pairs["measure"], pairs["features"], values
 
 
 def _per_label(strength: Float, names: list[str], labels: list[str]) -> dict[str, dict[str, float | None]]:
@@ -119,7 +153,11 @@ def refuse_to_overwrite(folder: Path, way_out: str = "Choose another --out, or g
 
 
 def read_selection(path: Path, *, whole: bool = False) -> dict[str, Any]:
-    """Read a `selection.json` and check that it is one; if `whole`, also all that tables of results need of it."""
+    """Read a `selection.json`, or that of a folder, and check that it is one.
+
+    If `whole`, it must also have all that tables of results need of it.
+    """
+    path = path / JSON if path.is_dir() else path
     record = read_json(path)
     if not isinstance(record, dict) or record.get("format") != FORMAT or not _are_names(record, "selected", "order"):
         raise DataError(f"{path}: is no selection of format {FORMAT!r}, as 'fedsieve select' writes it.")

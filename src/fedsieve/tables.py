@@ -1,21 +1,29 @@
 """A site's table behind one face: named columns, read in batches of rows. Arrays, sparse matrices and data frames.
 
 What adds up is computed batch by batch, so that a table may be larger than memory; what compares all pairs of rows
-reads the whole. A further kind of table says how to read some rows of some columns, and nothing else.
+reads the whole, or of a table that is streamed some rows. A further kind of table says how to read some rows of some
+columns, or, if it can only be read from its beginning, how to go through it; and nothing else.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from typing import Any, TypeVar
 
 import numpy as np
 
-from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, listed
 
+Sum = TypeVar("Sum")
 LARGEST = 1e300  # beyond, a range would overflow
 SPARSE_COLUMNS = 256  # of a sparse batch that are made dense at a time
-BATCH_VALUES = 1 << 24  # values in a batch unless the table says how many rows
+SPARSE_VALUES = 1 << 19  # in a batch of a sparse table, which is made dense with several copies
+MOST_ROWS = 1 << 53  # of one site: beyond, floats do not count each
+BATCH_VALUES = 1 << 24  # values in a batch unless the table says otherwise
+MOST_COMPARED = 1 << 14  # rows of a streamed table that are compared with each other
+COUNTED_VALUES = 1 << 18  # of a column in order that are counted at a time
+STREAMED_VALUES = 1 << 21  # in a batch of a table that is not in memory
 
 
 class Table(ABC):
@@ -23,7 +31,11 @@ class Table(ABC):
 
     names: tuple[str, ...]
     n_rows: int
-    batch_rows: int | None = None  # None: as many as fit into BATCH_VALUES
+    batch_rows: int | None = None  # None: as many as memory has room for
+    sparse: bool = False  # whether batches are, and become larger when they are made dense
+    streamed: bool = False  # whether it may be larger than memory: at most a column of it is read as a whole
+    elsewhere: bool = False  # whether its parts lie in other places, and answer there
+    seed: bytes = b""  # its site's secret, from which a streamed table draws the rows that are compared
 
     @abstractmethod
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
@@ -32,14 +44,40 @@ class Table(ABC):
     def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
         """All rows in these columns, `size` rows at a time; a table without rows is one empty batch."""
         self._check_present(columns)
-        size = size or self.batch_rows or max(1, BATCH_VALUES // max(1, len(columns)))
+        size = size or self.rows_at_a_time(len(columns))
         for start in range(0, max(self.n_rows, 1), size):
             yield self.read(columns, start, min(start + size, self.n_rows))
+
+    def rows_at_a_time(self, width: int) -> int:
+        """How many rows a batch has, if so many numbers become of each."""
+        most = STREAMED_VALUES if self.streamed else SPARSE_VALUES if self.sparse else BATCH_VALUES
+        return self.batch_rows or max(1, most // max(1, width))
 
     def whole(self, columns: Sequence[str]) -> Rows:
         """All rows at once, for what compares rows with each other."""
         self._check_present(columns)
         return self.read(columns, 0, self.n_rows)
+
+    def rows_at(self, chosen: Int, columns: Sequence[str]) -> Rows:
+        """The rows at these places, in order."""
+        parts, place = [], 0
+        for batch in self.batches(columns):
+            first, last = np.searchsorted(chosen, [place, place + batch.shape[0]])
+            parts.append(dense(batch[chosen[first:last] - place]))
+            place += batch.shape[0]
+        return np.concatenate(parts)
+
+    def drawing_from(self, seed: bytes) -> "Table":
+        """The same rows, of which those that are compared are drawn from this; in memory all are compared."""
+        if not self.streamed:
+            return self
+        table = copy(self)  # whoever gave the table may draw from another seed next time
+        table.seed = seed
+        return table
+
+    def in_parts(self, answer: Callable[["Table"], Sum]) -> Sum | None:  # noqa: ARG002
+        """What the parts of a table answer, added up, where its parts lie in several places; `None` elsewhere."""
+        return None
 
     def _check_present(self, columns: Sequence[str]) -> None:
         known = set(self.names)
@@ -64,13 +102,14 @@ class ArrayTable(Table):
         self.names = self.features + self.labels
         self.n_rows = int(X.shape[0])
         self.batch_rows = batch_rows
+        self.sparse = is_sparse(X)
         self._X, self._Y = X, Y
         self._place = {name: index for index, name in enumerate(self.names)}
 
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """Slices where it can, copies where columns are reordered."""
-        if tuple(columns) == self.features:
-            return self._X[start:stop]
+        if tuple(columns) == self.features:  # a slice of a sparse array is a copy
+            return self._X if (start, stop) == (0, self.n_rows) else self._X[start:stop]
         place = np.array([self._place[name] for name in columns], dtype=np.int64)
         of_labels = place >= len(self.features)
         if not of_labels.any():
@@ -79,6 +118,102 @@ class ArrayTable(Table):
         rows = np.empty((stop - start, len(place)))
         rows[:, ~of_labels] = dense(self._X[start:stop][:, place[~of_labels]])
         rows[:, of_labels] = self._Y[start:stop][:, place[of_labels] - len(self.features)]
+        return rows
+
+
+class StreamedTable(Table):
+    """A table that is read from its beginning, in parts of any size; larger than memory, perhaps."""
+
+    streamed = True
+
+    @abstractmethod
+    def parts(self, columns: Sequence[str], size: int) -> Iterator[Float]:
+        """All rows in these columns, in order, some at a time: about `size` where the table can choose."""
+
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
+        """The parts, none of more than `size` rows."""
+        self._check_present(columns)
+        size, n_rows = size or self.rows_at_a_time(len(columns)), 0
+        for part in self.parts(columns, size):
+            for start in range(0, len(part), size):
+                yield part[start : start + size]
+            n_rows += len(part)
+        if n_rows != self.n_rows:
+            raise DataError(f"the table has {n_rows} rows now, and had {self.n_rows}. It must not change meanwhile.")
+        if not n_rows:
+            yield np.empty((0, len(columns)))
+
+    def read(self, columns: Sequence[str], start: int, stop: int) -> Float:
+        """Goes through the table up to there."""
+        rows, place = np.empty((stop - start, len(columns))), 0
+        for batch in self.batches(columns):
+            first, last = max(start, place), min(stop, place + len(batch))
+            if first < last:
+                rows[first - start : last - start] = batch[first - place : last - place]
+            place += len(batch)
+            if place >= stop:
+                break
+        return rows
+
+
+class ChosenRows(Table):
+    """Some rows of another table, by a mask."""
+
+    def __init__(self, table: Table, chosen: Bool) -> None:
+        self.names, self.n_rows = table.names, int(chosen.sum())
+        self.batch_rows, self.sparse = table.batch_rows, table.sparse
+        self.streamed, self.seed = table.streamed, table.seed
+        self._table, self._chosen = table, chosen
+        self._place = np.flatnonzero(chosen)
+
+    def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
+        """Reads what lies between the first and the last of them, and leaves out the others."""
+        if start >= stop:
+            return self._table.read(columns, 0, 0)
+        first, last = int(self._place[start]), int(self._place[stop - 1]) + 1
+        return self._table.read(columns, first, last)[self._chosen[first:last]]
+
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
+        """Those of the table, as far as they are chosen."""
+        place = 0
+        for batch in self._table.batches(columns, size):
+            yield batch[self._chosen[place : place + batch.shape[0]]]
+            place += batch.shape[0]
+
+
+class ChosenColumns(Table):
+    """Some columns of another table."""
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self.names, self.n_rows = tuple(names), table.n_rows
+        self.batch_rows, self.sparse = table.batch_rows, table.sparse
+        self.streamed, self.seed = table.streamed, table.seed
+        self._table = table
+
+    def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
+        """As they are there."""
+        return self._table.read(columns, start, stop)
+
+
+class SideBySide(Table):
+    """The columns of two tables of the same rows, of which the first may be larger than memory."""
+
+    def __init__(self, first: Table, second: Table) -> None:
+        self.names, self.n_rows = first.names + second.names, first.n_rows
+        self.batch_rows, self.sparse = first.batch_rows, first.sparse
+        self.streamed, self.seed = first.streamed, first.seed
+        self._first, self._second = first, second
+
+    def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
+        """Each column from where it is."""
+        known = set(self._second.names)
+        beside = np.array([name in known for name in columns], dtype=bool)
+        if not beside.any():
+            return self._first.read(columns, start, stop)
+        rows = np.empty((stop - start, len(columns)))
+        for table, here in ((self._first, ~beside), (self._second, beside)):
+            some = [name for name, is_here in zip(columns, here, strict=True) if is_here]
+            rows[:, here] = dense(table.read(some, start, stop))
         return rows
 
 
@@ -101,15 +236,41 @@ class FrameTable(Table):
         return rows
 
 
+def rows_to_compare(table: Table, columns: Sequence[str]) -> Rows:
+    """The rows for what compares each with each: all, or of a streamed table of more than `MOST_COMPARED` a sample.
+
+    It is drawn evenly, and of one table always the same, in all runs: of two samples the difference would tell of
+    single rows. Nobody else knows which rows it has, since it is drawn from the site's secret.
+    """
+    chosen = compared_rows(table)
+    if chosen is None:
+        return table.whole(columns)
+    return table.rows_at(chosen, columns)
+
+
+def compared_rows(table: Table) -> Int | None:
+    """Which rows of a streamed table are compared, in order; `None` where all are."""
+    n_rows, n_compared = table.n_rows, n_surely_compared(table.n_rows)
+    if not table.streamed or n_compared == n_rows:
+        return None
+    rng = np.random.default_rng([int.from_bytes(table.seed), n_rows])
+    return np.sort(rng.choice(n_rows, n_compared, replace=False))
+
+
+def n_surely_compared(n_rows: int) -> int:
+    """Of so many rows those that are compared with each other, even if the table is streamed."""
+    return min(n_rows, MOST_COMPARED)
+
+
 def checked_batches(table: Table, columns: Sequence[str], missing: str, width: int | None = None) -> Iterator[Rows]:
     """The batches of a table whose values may be used: finite, and present where `missing="error"`.
 
     `width` is how many numbers become of a row, where it is more than its columns.
     """
-    size = table.batch_rows or (None if width is None else max(1, BATCH_VALUES // max(1, width)))
+    size = table.rows_at_a_time(len(columns) if width is None else width)
     for batch in table.batches(columns, size):
         if has_bad_values(batch, missing):
-            check_values(table.whole(columns), columns, missing)  # counts them in all rows
+            check_batches(table.batches(columns, size), columns, missing)  # counts them in all rows
         yield batch
 
 
@@ -121,25 +282,38 @@ def check_values(X: Rows, columns: Sequence[str], missing: str, way_out: str = L
 
     Names the column and the count.
     """
-    if not has_bad_values(X, missing):
-        return
-    values = dense(X)
-    _refuse(np.isinf(values), "infinite (inf)", columns, "Replace them; they have no place in a range.")
-    beyond = "Numbers so large overflow; replace them, or give the column in other units."
-    _refuse(np.abs(values) > LARGEST, f"too large (beyond ±{LARGEST:g})", columns, beyond)
+    check_batches([X], columns, missing, way_out)
+
+
+def check_batches(batches: Iterable[Rows], columns: Sequence[str], missing: str, way_out: str = LET_THE_METHOD) -> None:
+    """The same of a table that comes in batches."""
+    infinite, beyond, gaps = np.zeros((3, len(columns)), dtype=np.int64)
+    for batch in batches:
+        if has_bad_values(batch, missing):
+            for first, values in dense_blocks(batch):
+                here = slice(first, first + values.shape[1])
+                infinite[here] += np.isinf(values).sum(axis=0)
+                beyond[here] += (np.abs(values) > LARGEST).sum(axis=0)
+                gaps[here] += np.isnan(values).sum(axis=0)
+    _refuse(infinite, "infinite (inf)", columns, "Replace them; they have no place in a range.")
+    too_large = "Numbers so large overflow; replace them, or give the column in other units."
+    _refuse(beyond, f"too large (beyond ±{LARGEST:g})", columns, too_large)
     if missing == "error":
-        _refuse(np.isnan(values), "missing (NaN)", columns, way_out)
+        _refuse(gaps, "missing (NaN)", columns, way_out)
 
 
 def has_bad_values(X: Rows, missing: str) -> bool:
     """Whether some value is infinite or far too large, or missing where none may be."""
     values = X.data if is_sparse(X) else X
-    largest = np.maximum if missing == "error" else np.fmax  # the former passes NaN on
-    return bool(values.size) and not largest.reduce(np.abs(values), axis=None, initial=0.0) <= LARGEST
+    if not values.size:
+        return False
+    low, high = values.min(), values.max()  # NaN where one is missing; much faster than what passes over NaN
+    if np.isnan(high) and missing != "error":
+        low, high = np.fmin.reduce(values, axis=None, initial=0.0), np.fmax.reduce(values, axis=None, initial=0.0)
+    return not (low >= -LARGEST and high <= LARGEST)
 
 
-def _refuse(bad: Bool, what: str, columns: Sequence[str], way_out: str) -> None:
-    per_column = bad.sum(axis=0)
+def _refuse(per_column: Int, what: str, columns: Sequence[str], way_out: str) -> None:
     if per_column.any():
         first = int(np.flatnonzero(per_column)[0])
         count, n_others = int(per_column[first]), int((per_column > 0).sum()) - 1
@@ -153,10 +327,30 @@ def usual_value(values: Float) -> tuple[float, int]:
     >>> usual_value(np.array([2.0, 0.0, 2.0, np.nan]))
     (2.0, 1)
     """
-    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    if not len(distinct):
-        return np.nan, 0
-    return float(distinct[np.argmax(counts)]), int(counts.sum() - counts.max())
+    ordered = np.sort(values)  # missing values come last
+    n_present = int(np.searchsorted(ordered, np.nan))
+    usual, most, last, so_far = np.nan, 0, np.nan, 0
+    for start in range(0, n_present, COUNTED_VALUES):
+        distinct, counts = np.unique(ordered[start : min(start + COUNTED_VALUES, n_present)], return_counts=True)
+        if distinct[0] == last:  # goes on from the block before
+            counts[0] += so_far
+        place = int(np.argmax(counts))
+        if counts[place] > most:
+            usual, most = float(distinct[place]), int(counts[place])
+        last, so_far = distinct[-1], counts[-1]
+    return usual, n_present - most
+
+
+def present_values(values: Float) -> Float:
+    """Those that are not missing; the column itself where none is."""
+    missing = np.isnan(values)
+    return values[~missing] if missing.any() else values
+
+
+def row_blocks(rows: Float, n_values: int = 1 << 16) -> Iterator[Float]:
+    """Rows of a batch, so many values at a time that they stay in cache from one look at them to the next."""
+    step = max(1, n_values // max(1, rows.shape[1]))
+    return (rows[start : start + step] for start in range(0, len(rows), step))
 
 
 def dense_blocks(batch: Rows) -> Iterator[tuple[int, Float]]:

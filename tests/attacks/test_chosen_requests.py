@@ -27,7 +27,9 @@ from fedsieve.messages.covariances import AskCovariances, Covariances
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.pair_sums import AskPairSums, PairSums
+from fedsieve.messages.products import AskProducts
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.messages.ranges_and_moments import AskRangesAndMoments
 from fedsieve.messages.relation import Relation
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
@@ -186,22 +188,48 @@ EXACT = replace(SITE, allow_exact_ranges=True)
 HONEST = Scaling(LOW, HIGH)
 
 
+def exact_relation(method, ask, scaling):
+    """The relation in exact ranges that follows from the site's own moments, as if it were alone."""
+    total = ask(AskRangesAndMoments(method.columns)).moments(scaling)
+    return Relation(method.columns, scaling, total.deviation / method.lam, "distance", total)
+
+
 def test_ranges_that_change_in_mid_run_are_a_second_story():
+    method = SSFMLFSMethod(features=FEATURES, wire="vectors")
+    ask = asked(method, EXACT)
+    relation = exact_relation(method, ask, HONEST)
+    ask(AskProducts(relation, np.ones(6)))
+    with pytest.raises(RefusedError, match="told another story than before: the range of 'a' changed"):
+        ask(AskProducts(replace(relation, scaling=Scaling(LOW - 1, HIGH), moments=None), np.ones(6)))
+
+
+def test_ranges_are_told_once_with_the_moments_that_the_radius_follows_from():
     method = SSFMLFSMethod(features=FEATURES)
-    before = AskRanges(method.columns), AskMoments(method.columns, HONEST)
     for search in (
         lambda ask: kth_smallest(ask, method.columns, LOW, HIGH, 2),
         lambda ask: extreme_row(ask, method.columns, LOW, HIGH, N_ROWS),
     ):
-        with pytest.raises(RefusedError, match="told another story than before: the range of 'a' changed"):
-            search(in_story(method, X, *before, policy=EXACT))
+        with pytest.raises(RefusedError, match="was not shown where the radius of 'a' comes from"):
+            search(in_story(method, X, AskRangesAndMoments(method.columns), policy=EXACT))
 
 
-def test_ranges_that_do_not_hold_a_sites_values_are_refused_in_the_right_place_of_a_story_too():
+@pytest.mark.parametrize("bad", [np.zeros(6), np.full(6, np.nan), np.full(6, -1e301)])
+def test_ranges_that_do_not_hold_a_sites_values_are_refused_in_the_right_place_of_a_story_too(bad):
     method = SSFMLFSMethod(features=FEATURES)
-    ask = in_story(method, X, AskRanges(method.columns), policy=EXACT)
-    with pytest.raises(RefusedError, match="ranges that do not hold its own values"):
-        ask(AskMoments(method.columns, Scaling(np.zeros(6), HIGH)))
+    ask = asked(method, EXACT)
+    relation = replace(exact_relation(method, ask, HONEST), scaling=Scaling(bad, HIGH))
+    with pytest.raises(RefusedError, match=r"ranges that do not hold its own values|so far from its values"):
+        ask(AskPairSums(relation))
+
+
+def test_a_total_that_does_not_hold_what_a_site_told_with_its_ranges_is_refused():
+    method = SSFMLFSMethod(features=FEATURES)
+    ask = asked(method, EXACT)
+    total = exact_relation(method, ask, HONEST).moments
+    false = replace(total, m2=total.m2 / 2)
+    relation = Relation(method.columns, HONEST, false.deviation / method.lam, "distance", false)
+    with pytest.raises(RefusedError, match="a total of moments that does not hold its own values"):
+        ask(AskPairSums(relation))
 
 
 def declared(**parameters):

@@ -34,7 +34,7 @@ def pair_sums(ask, plan, radius, count, run):
     own = answered(ask, AskMoments(plan.columns, UNIT), run)
     m2 = (radius * plan.lam) ** 2 * (count - 1)
     total = Moments(int(count.max()), FEATURES, count, own.mean, m2, 0)
-    relation = Relation(plan.columns, UNIT, total.deviation / plan.lam, plan.relation, total)
+    relation = Relation(plan.columns, UNIT, total.deviation / plan.lam, plan.relation, total, plan.max_pairs)
     return answered(ask, AskPairSums(relation), run).matrix()
 
 
@@ -108,3 +108,23 @@ def test_without_the_rule_made_up_rows_leave_few_pairs_related():
 
 def test_a_column_in_which_few_pairs_are_related_is_held_back():
     assert few_pairs_by_made_up_rows(SITE) == 0
+
+
+def related_in_a_sample(policy):
+    """In how many columns a few pairs of a sample are related, by radii at which 40 pairs of all rows are."""
+    rows = np.random.default_rng(5).random((400, len(FEATURES)))
+    plan = replace(method(10**9), max_pairs=4000)  # of 79,800
+    narrow = np.arange(len(FEATURES)) < N_NARROW
+    radius = np.where(narrow, [gaps(rows, place)[39:41].mean() for place in range(len(FEATURES))], 0.4)
+    ask = site_in_runs(ArrayTable(FEATURES, rows), plan, policy)
+    sums = pair_sums(ask, plan, radius, np.full(len(FEATURES), N_SITES * plan.max_rows), "run")
+    n_related = np.round((np.diagonal(sums) - len(rows))[:N_NARROW] / (2 * 79_800 / 4000))
+    return int(((n_related > 0) & (n_related < SITE.min_cell)).sum())
+
+
+def test_without_the_rule_a_sample_has_few_of_the_related_pairs():
+    assert related_in_a_sample(UNGUARDED) > 0
+
+
+def test_a_column_of_which_a_sample_could_tell_few_pairs_is_held_back():
+    assert related_in_a_sample(SITE) == 0

@@ -59,8 +59,8 @@ class Site:
         self.command.join(self.folder.path, data, yes=True, as_of=as_of, log_file=None, log_level="info", **chosen)
         return self.answers[-1]
 
-    def _answer_one_run(self, site, agreement, X, Y, _log):
-        site.write_rows(agreement.method.features, X, Y)
+    def _answer_one_run(self, site, _agreement, rows, _log, _show):
+        site.write_table(rows)
         self.ask()
 
     def ask(self):
@@ -110,8 +110,8 @@ def test_rows_that_change_after_joining_are_refused_by_the_endpoint_itself(site,
     """The rows that are answered for are hashed when a run begins, not those that `join` was shown."""
     site.join(ROWS)
 
-    def exchange_the_rows(folder, agreement, X, Y, _log):
-        folder.write_rows(agreement.method.features, np.vstack([X, MORE[:1]]), Y)
+    def exchange_the_rows(folder, agreement, rows, _log, _show):
+        folder.write_rows(agreement.method.features, np.vstack([rows.whole(FEATURES), MORE[:1]]))
         site.ask()
 
     monkeypatch.setattr(site.command, "_take_part", exchange_the_rows)
@@ -150,8 +150,8 @@ def test_five_rows_more_twice_are_refused_where_second_moments_would_give_them(s
 def test_the_endpoint_itself_refuses_second_moments_of_a_few_changed_rows(site, monkeypatch):
     site.join(ROWS)
 
-    def exchange_the_rows(folder, agreement, X, Y, _log):
-        folder.write_rows(agreement.method.features, np.vstack([X, MORE[:10]]), Y)
+    def exchange_the_rows(folder, agreement, rows, _log, _show):
+        folder.write_rows(agreement.method.features, np.vstack([rows.whole(FEATURES), MORE[:10]]))
         site.ask()
 
     monkeypatch.setattr(site.command, "_take_part", exchange_the_rows)
@@ -251,8 +251,8 @@ def test_the_same_rows_in_another_order_are_answered_and_tell_nothing(site, agai
 def test_the_same_question_in_ever_new_runs_is_answered_24_times_a_day(site, monkeypatch):
     """Leaving and joining in between changes nothing."""
 
-    def ask_in_many_runs(folder, agreement, X, Y, _log):
-        folder.write_rows(agreement.method.features, X, Y)
+    def ask_in_many_runs(folder, _agreement, rows, _log, _show):
+        folder.write_table(rows)
         for _ in range(20):
             site.ask()
 

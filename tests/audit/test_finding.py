@@ -1,6 +1,7 @@
 """Findings in words, as records, and as a section; rules named in refusals."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,11 @@ def test_the_section_says_what_counts_and_the_page_has_a_row_for_each():
     page = as_markdown(section)
     assert "| lone columns | 67 % (50 % to 80 %) | 0 % | 2 % |" in page
     assert all(line.count("|") == 6 for line in page.splitlines() if line.startswith("|"))
+
+
+def test_a_bar_in_a_note_stays_a_bar_and_ends_no_cell():
+    page = as_markdown(audit_section([replace(NOTHING, note="no column a|b")], "Sieve on made-up rows."))
+    assert r"| no column a\|b |" in page
 
 
 def test_cells_of_the_wide_table_are_short():

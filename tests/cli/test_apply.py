@@ -24,6 +24,17 @@ def test_the_columns_come_in_the_order_of_the_selection(fedsieve, tables, select
     assert result.out == f"{tables['reduced.csv']}: 12 rows, 3 of 6 columns.\n"
 
 
+def test_a_folder_stands_for_the_selection_in_it(fedsieve, tables, selection):
+    for given in (selection, selection.parent):
+        result = fedsieve("apply", "--selection", given, tables["siteA.csv"], "--out", tables["reduced.csv"], "--force")
+        assert result.code == 0, result.err
+        assert list(pd.read_csv(tables["reduced.csv"])) == ORDER[:3]
+    tables["empty"].mkdir()
+    missing = fedsieve("apply", "--selection", tables["empty"], tables["siteA.csv"])
+    assert missing.code == 2
+    assert "selection.json" in missing.message
+
+
 def test_parquet_and_csv_can_be_turned_into_each_other(fedsieve, tables, selection):
     fedsieve("apply", "--selection", selection, tables["siteB.parquet"], "--out", tables["b.csv"])
     fedsieve("apply", "--selection", selection, tables["siteB.parquet"], "--out", tables["b.parquet"])

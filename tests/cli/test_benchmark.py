@@ -67,14 +67,14 @@ def test_a_further_classifier_keeps_what_is_there(fedsieve, config, tmp_path):
 def test_a_page_gets_its_tables(fedsieve, config, tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "N_RANDOM_DRAWS", 3)
     page = tmp_path / "page.md"
-    page.write_text("Words.\n<!-- ranks -->\n<!-- end of ranks -->\n")
+    page.write_text("Words.\n<!-- small: ranks -->\n<!-- end of small: ranks -->\n")
     rows = "".join(f'\n[[method]]\nname = "{name}"\n' for name in ("Sieve", "random", "all features", "FIMF"))
     head = CONFIG.split("\n[[method]]")[0].replace('"metrics"', '"quality"\npage = "page.md"')
     config.write_text(head.replace("seeds = [0]", "seeds = [0, 1]") + rows)
     result = fedsieve("benchmark", config, "--out", tmp_path / "out")
     assert result.code == 0, result.err
-    assert "| **Sieve** | 20 % | 1.00 |" in (tmp_path / "out" / "page.md").read_text()
-    assert page.read_text() == "Words.\n<!-- ranks -->\n<!-- end of ranks -->\n"
+    assert "| all features | none | 1.00 |" in (tmp_path / "out" / "page.md").read_text()
+    assert page.read_text() == "Words.\n<!-- small: ranks -->\n<!-- end of small: ranks -->\n"
     (tmp_path / "results").mkdir()
     shutil.copy(tmp_path / "out" / "records.jsonl", tmp_path / "results")
     result = fedsieve("benchmark", config)
@@ -151,28 +151,41 @@ name = "all features"
 """
 
 
-def test_sensitivity_says_first_how_long_it_takes_then_writes_a_page(fedsieve, tmp_path):
-    path = tmp_path / "factors.toml"
+@pytest.fixture(scope="module")
+def factors(fedsieve, tmp_path_factory):
+    """The file of an experiment that was carried out, beside its results."""
+    path = tmp_path_factory.mktemp("sensitivity") / "factors.toml"
     path.write_text(SENSITIVITY)
-    result = fedsieve("benchmark", path, "--estimate")
-    assert "factors: 12 runs to do, nothing is recorded that would tell how long." in result.out
-    assert not (tmp_path / "results").exists()
+    estimate = fedsieve("benchmark", path, "--estimate").out
+    assert "factors: 12 runs to do, nothing is recorded that would tell how long." in estimate
+    assert not (path.parent / "results").exists()
     result = fedsieve("benchmark", path)
     assert result.code == 0, result.err
-    page = (tmp_path / "results" / "factors.md").read_text(encoding="utf-8")
+    return path
+
+
+def test_sensitivity_says_first_how_long_it_takes_then_writes_a_page(fedsieve, factors):
+    results = factors.parent / "results"
+    page = (results / "factors.md").read_text(encoding="utf-8")
     assert "## lam, raw features" in page
     assert "| dataset | lam = 0.8 | lam = 1.2 | random | all features |" in page
     assert "| the default | " in page
     assert "| k = 0.1 | " in page
-    assert (tmp_path / "results" / "factors-raw.png").read_bytes().startswith(b"\x89PNG")
-    assert "factors: 0 runs to do, about 0.0 CPU hours." in fedsieve("benchmark", path, "--estimate").out
+    counted = next(line for line in page.splitlines() if line.startswith("| digits | 3 | "))
+    assert sum(map(int, counted.split("|")[3:6])) == 3  # the default, another lam and another k: each has a verdict
+    assert (results / "factors-raw.png").read_bytes().startswith(b"\x89PNG")
+    assert "factors: 0 runs to do, about 0.00 CPU hours." in fedsieve("benchmark", factors, "--estimate").out
 
 
-def test_a_page_of_sensitivity_may_be_written_before_all_is_done(fedsieve, tmp_path):
-    path = tmp_path / "factors.toml"
-    path.write_text(SENSITIVITY)
-    assert fedsieve("benchmark", path).code == 0
-    path.write_text(SENSITIVITY.replace("lam = [0.8, 1.2]", "lam = [0.8, 1.2, 2.0]"))
-    assert fedsieve("benchmark", path, "--report-only").code == 0
-    page = (tmp_path / "results" / "factors.md").read_text(encoding="utf-8")
+def test_elsewhere_the_hours_are_told_by_the_records_beside_the_file(fedsieve, factors, tmp_path):
+    said = fedsieve("benchmark", factors, "--estimate", "--out", tmp_path / "new").out
+    assert "factors: 12 runs to do, about 0.0" in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_page_of_sensitivity_may_be_written_before_all_is_done(fedsieve, factors, tmp_path):
+    folder = shutil.copytree(factors.parent, tmp_path / "more")
+    (folder / "factors.toml").write_text(SENSITIVITY.replace("lam = [0.8, 1.2]", "lam = [0.8, 1.2, 2.0]"))
+    assert fedsieve("benchmark", folder / "factors.toml", "--report-only").code == 0
+    page = (folder / "results" / "factors.md").read_text(encoding="utf-8")
     assert "1 of 4 settings are not recorded on all datasets yet." in page

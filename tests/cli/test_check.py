@@ -1,6 +1,7 @@
 """`fedsieve check`: what is wrong in files, before anything is selected; and what a federation's check shows."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -225,7 +226,7 @@ def test_a_check_cannot_be_resumed_as_a_run(fedsieve, tmp_path, monkeypatch):
     folder = tmp_path / "server" / "runs" / "r1"
     folder.mkdir(parents=True)
     shown(folder, REPORT)
-    monkeypatch.setattr(command.ServerFolder, "agreement", lambda _: None)
+    monkeypatch.setattr(command.ServerFolder, "agreement", lambda _: SimpleNamespace(above=None, sites=()))
     monkeypatch.setattr(command, "find_run", lambda *_: RunFolder(folder))
     assert (
         "was a check, which ends without a selection"

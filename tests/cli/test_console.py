@@ -16,7 +16,7 @@ SEEN = r"\x1b]0;owned\x07\x1b[2J[red]all is well[/red]\u202e:boom:"
 def screen(monkeypatch):
     """A terminal that would obey."""
     text = io.StringIO()
-    for stream in (console.out, console.err):
+    for stream in (console.out, console.err, console.alarm):
         monkeypatch.setattr(stream, "_file", text)
         monkeypatch.setattr(stream, "_force_terminal", True)
         monkeypatch.setattr(stream, "_color_system", None)

@@ -11,6 +11,7 @@ import pytest
 from fedsieve.cli.demo import pixel_picture
 from fedsieve.datasets import load_digits
 
+NOT_INSTALLED = ("arff", "cryptography", "defusedxml", "dp_accounting", "flwr", "openpyxl", "pooch", "pyarrow")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -20,9 +21,12 @@ def read(folder) -> dict:
 
 @pytest.fixture(scope="module")
 def plain(fedsieve, tmp_path_factory):
-    """What a demo without any option says and leaves, for tests that only look at it."""
+    """What a demo without any option says and leaves, for tests that look at it; with what 'make demo' installs."""
     folder = tmp_path_factory.mktemp("demo") / "plain"
-    return fedsieve("demo", "--out", folder), folder
+    with pytest.MonkeyPatch.context() as patch:
+        for package in NOT_INSTALLED:
+            patch.setitem(sys.modules, package, None)
+        return fedsieve("demo", "--out", folder), folder
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +51,8 @@ def test_it_shows_the_picture_the_cost_and_the_agreement(plain):
     assert re.search(r"Sieve +│ +2 │ +[\d.]+ kB │ +\d+% │ +\d+\.\d\d │", result.out)
     assert "The three wire forms give the same order" in result.out
     assert re.search(r"\d+\.\d s in all\.", result.out)
-    assert "round 3: pair sums of the features" in result.err
+    assert result.out.splitlines()[-1].endswith("report.html")
+    assert "round 2: pair sums of the features" in result.err
 
 
 @pytest.mark.parametrize(
@@ -110,7 +115,8 @@ def test_ranks_of_two_digits_keep_the_columns_straight():
 
 def test_it_leaves_the_result_and_a_picture(of_seed_3):
     result, folder = of_seed_3
-    assert {file.name for file in folder.iterdir()} == {"selection.json", "ranking.csv", "pixels.png"}
+    names = ("selection.json", "ranking.csv", "pixels.png", "report.html", "summary.json")
+    assert {file.name for file in folder.iterdir()} == set(names)
     picture = (folder / "pixels.png").read_bytes()
     assert picture.startswith(PNG)
     assert picture.rstrip().endswith(b"IEND\xaeB`\x82")
@@ -118,7 +124,9 @@ def test_it_leaves_the_result_and_a_picture(of_seed_3):
     assert record["seed"] == 3
     assert len(record["n_rows"]) == 10
     assert sum(record["n_rows"].values()) == 1797 - 359
-    assert f"{folder} holds selection.json, ranking.csv, pixels.png." in result.out
+    assert f"{folder} holds {', '.join(names)}." in result.out
+    assert f"To look at it: {folder / 'report.html'}\n" in result.out
+    assert record["command"] == "fedsieve demo --out demo --seed 3"
 
 
 def test_constant_pixels_come_last(plain):
@@ -159,8 +167,9 @@ def test_without_matplotlib_and_a_table_reader_only_the_picture_is_missing(fedsi
     assert "Warning: drawing the picture needs the package 'matplotlib'" in result.err
     assert 'pip install "fedsieve[report]"' in result.err
     assert "pyarrow" not in result.err
-    assert f"{tmp_path} holds selection.json, ranking.csv. " in result.out
-    assert {file.name for file in tmp_path.iterdir()} == {"selection.json", "ranking.csv"}
+    names = ("selection.json", "ranking.csv", "report.html", "summary.json")
+    assert f"{tmp_path} holds {', '.join(names)}. " in result.out
+    assert {file.name for file in tmp_path.iterdir()} == set(names)
 
 
 def test_it_replaces_no_result_but_its_own(fedsieve, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from fedsieve.cli.tables import read_labeled, read_rows
+from fedsieve.cli.agreed_tables import read_labeled, read_rows
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder, SiteFolder

@@ -12,32 +12,53 @@ import fedsieve as package
 from fedsieve.cli.app import Commands
 from fedsieve.cli.federation import FederationCommands
 
-HEAVY = ("sklearn", "numba", "scipy", "pandas", "pyarrow", "flwr", "cryptography", "matplotlib")
+HEAVY = ("sklearn", "numba", "scipy", "pandas", "pyarrow", "flwr", "matplotlib")
 
 
 def run_without(module: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, with one module made impossible to import."""
     block = f"sys.modules[{module!r}] = None;" if module else ""
     code = f"import sys; {block} sys.argv[0] = 'fedsieve'; from fedsieve.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300)
 
 
 def loaded_by(*arguments: str) -> list[str]:
     """Which heavy packages a process has loaded that ran the command."""
+    heavy = (*HEAVY, "numpy", "cryptography")
     code = f"""if True:
         import atexit, json, sys
-        atexit.register(lambda: print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]), file=sys.stderr))
+        atexit.register(lambda: print(json.dumps([name for name in {heavy!r} if name in sys.modules]), file=sys.stderr))
         from fedsieve.cli import main
         main()"""
-    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stderr.splitlines()[-1])
+
+
+def loaded_by_helps(first: str = "") -> dict[str, list[str]]:
+    """Every command, and the heavy packages that its help was the first to load; one process shows all helps."""
+    code = f"""if True:
+        import io, json, sys
+        from contextlib import redirect_stdout
+        from fedsieve.cli.app import app, every_command
+        {first}
+        told, known = dict(), set()
+        for path, _ in every_command():
+            with redirect_stdout(io.StringIO()) as shown:
+                app([*path.split()[1:], "--help"], prog_name="fedsieve", standalone_mode=False)
+            assert f"Usage: {{path}}" in shown.getvalue(), path
+            told[path] = [name for name in {HEAVY!r} if name in sys.modules and name not in known]
+            known.update(told[path])
+        print(json.dumps(told))"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
 
 
 def test_help_lists_the_commands(fedsieve):
     result = fedsieve("--help")
     assert result.code == 0
-    for command in ("demo", "select", "apply", "audit", "datasets", "benchmark", "federation"):
+    for command in ("demo", "select", "apply", "report", "audit", "datasets", "benchmark", "federation"):
         assert f" {command} " in result.out
     result = fedsieve("federation", "--help")
     assert result.code == 0
@@ -64,8 +85,15 @@ def test_help_and_version_load_nothing_heavy(arguments):
     assert loaded_by(*arguments) == []
 
 
+def test_no_command_loads_anything_heavy_to_show_its_help():
+    loaded = loaded_by_helps()
+    assert {"fedsieve", "fedsieve audit", "fedsieve datasets info", "fedsieve federation approve-rows"} <= set(loaded)
+    assert len(loaded) > 35
+    assert {path: packages for path, packages in loaded.items() if packages} == {}
+
+
 def test_the_check_of_what_is_loaded_would_notice():
-    assert {"sklearn", "numba"} <= set(loaded_by("demo", "--help"))
+    assert {"sklearn", "numba"} <= set(loaded_by_helps("import fedsieve.learning")["fedsieve"])
 
 
 @pytest.mark.parametrize("group", [Commands, FederationCommands])
@@ -107,6 +135,11 @@ def test_version(fedsieve):
     assert (result.code, result.out) == (0, f"fedsieve {package.__version__}\n")
 
 
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "fedsieve", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"fedsieve {package.__version__}\n"
+
+
 def test_no_command_shows_the_help(fedsieve):
     result = fedsieve()
     assert result.code == 2
@@ -124,15 +157,6 @@ def test_an_error_in_a_process_of_its_own_is_one_line():
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr == f"Error: {'n' * 120}.json: cannot be read: No such file or directory.\n"
-
-
-@pytest.mark.parametrize("module", ["typer", "rich"])
-def test_without_typer_or_rich_the_extra_is_named(module):
-    result = run_without(module, "--version")
-    assert result.returncode == 1
-    assert result.stderr == (
-        f"fedsieve: the command line needs '{module}'. Install it with: pip install \"fedsieve[cli]\"\n"
-    )
 
 
 @pytest.mark.parametrize("module", ["flwr", "cryptography"])

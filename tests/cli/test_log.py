@@ -6,7 +6,7 @@ import pytest
 
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.consent import ConsentRecord, Limits
+from fedsieve.deployment.consent import ConsentRecord, Limits, ReleasedRows
 from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.privacy import SITE
@@ -42,9 +42,9 @@ def test_the_table_shows_every_message_and_no_control_characters(fedsieve, site)
     assert "\\x1b" in lines
 
 
-def test_json_is_one_record_per_line(fedsieve, site):
-    lines = fedsieve("federation", "log", site, "--json").out.splitlines()
-    assert [json.loads(line)["run"] for line in lines] == ["run-1", "run-2", "run-3"]
+def test_json_is_one_document(fedsieve, site):
+    entries = json.loads(fedsieve("federation", "log", site, "--json").out)
+    assert [entry["run"] for entry in entries] == ["run-1", "run-2", "run-3"]
 
 
 def test_the_record_of_consent_is_shown_too(fedsieve, site):
@@ -52,8 +52,8 @@ def test_the_record_of_consent_is_shown_too(fedsieve, site):
     assert "Who let this site take part" in result.out
     assert "steward" in result.out
     assert "3 runs" in " ".join(result.out.split())
-    (line,) = fedsieve("federation", "log", site, "--consent", "--json").out.splitlines()
-    assert json.loads(line)["by"] == "steward"
+    (entry,) = json.loads(fedsieve("federation", "log", site, "--consent", "--json").out)
+    assert entry["by"] == "steward"
 
 
 def test_whole_records_are_verified_with_exit_code_0(fedsieve, site):
@@ -85,8 +85,17 @@ def test_a_broken_record_ends_with_exit_code_1_and_the_line(fedsieve, site, forg
     assert result.code == 1
     assert said in result.out
     assert "consent.jsonl: 1 lines, all whole." in result.out
-    verdicts = [json.loads(line) for line in fedsieve("federation", "log", site, "--verify", "--json").out.splitlines()]
+    verdicts = json.loads(fedsieve("federation", "log", site, "--verify", "--json").out)
     assert [bool(verdict["broken"]) for verdict in verdicts] == [True, False]
+
+
+def test_a_consent_that_rows_leave_names_run_rows_columns_and_bytes(fedsieve, site):
+    record = ConsentRecord(site)
+    record.let_rows_leave(ReleasedRows("r1", "f", ["age", "dose"], 120, 1920, "d"), SITE, by="steward")
+    record.keep_rows("r2", by="steward")
+    lines = fedsieve("federation", "log", site, "--consent").out.splitlines()
+    cells = [line.split("│")[7].strip() for line in lines if line.count("│") > 7]
+    assert "run r1: 120 rows, 2 columns, 1.9 kB run r2" in " ".join(" ".join(cells).split())
 
 
 def test_a_forged_consent_is_seen_too(fedsieve, site):
@@ -95,7 +104,7 @@ def test_a_forged_consent_is_seen_too(fedsieve, site):
 
 
 def test_a_noted_hash_is_looked_for(fedsieve, site):
-    noted = json.loads(fedsieve("federation", "log", site, "--verify", "--json").out.splitlines()[0])["last"]
+    noted = json.loads(fedsieve("federation", "log", site, "--verify", "--json").out)[0]["last"]
     assert fedsieve("federation", "log", site, "--verify", "--noted", noted).code == 0
     assert fedsieve("federation", "log", site, "--verify", "--noted", "0" * 64).code == 1
     slip = fedsieve("federation", "log", site, "--verify", "--noted", noted[:12])

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fedsieve.cli.tables import read_labeled, read_rows
+from fedsieve.cli.agreed_tables import read_labeled, read_rows
 from fedsieve.deployment.agreement import parse_agreement, read_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.errors import DataError

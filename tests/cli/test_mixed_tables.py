@@ -8,7 +8,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from fedsieve.cli.tables import read_rows
+from fedsieve.cli.agreed_tables import read_rows
 from fedsieve.deployment.folders import SiteFolder
 
 CANARY = "SECRET-7731"

@@ -23,7 +23,7 @@ def server(tmp_path):
 def run_with_replies(server, days=0):
     run = new_run(server, ["a", "b"], [])
     for number in (1, 2):
-        run.keep(number, b"x" * 5000)
+        run.keep_file(number, lambda path: path.write_bytes(b"x" * 5000))
     then = time.time() - days * DAY
     os.utime(run.replies, (then, then))
     return run

@@ -11,7 +11,8 @@ def read(folder):
 
 def run_of(record):
     """What of a record is the same however it came about."""
-    return {name: value for name, value in record.items() if name not in ("reranked_from", "versions")}
+    own = ("reranked_from", "versions", "command", "timing")
+    return {name: value for name, value in record.items() if name not in own}
 
 
 @pytest.mark.parametrize("method", ["sieve", "ssfmlfs"])

@@ -50,7 +50,7 @@ def test_init_policy_writes_the_rules_and_ends_and_never_overwrites_them(fedsiev
     result = fedsieve("federation", "join", site.path, "--init-policy")
     assert result.code == 0
     assert "min_cell = 5" in (site.path / "policy.toml").read_text()
-    assert "policy.toml. Change what you need" in " ".join(result.out.split())
+    assert "policy.toml. Change what you need; it holds from the next answer on" in " ".join(result.out.split())
     (site.path / "policy.toml").write_text("min_rows = 99\n")
     again = fedsieve("federation", "join", site.path, "--init-policy")
     assert again.code == 2
@@ -211,3 +211,17 @@ def test_a_second_dry_run_replaces_the_first_and_nothing_else(init, join, tables
     assert (tables["mine"] / "thesis.txt").exists()
     assert join(site, "--dry-run", "--out", tables["elsewhere"]).code == 0
     assert (tables["elsewhere"] / "01-Ranges.json").is_file()
+
+
+def test_a_dry_run_and_a_new_policy_are_documents_too(fedsieve, init, join):
+    site = init()
+    document = json.loads(fedsieve("federation", "join", site.path, "--init-policy", "--json").out)
+    assert document == {"site": "siteA", "policy": str(site.path / "policy.toml")}
+    document = json.loads(join(site, "--dry-run", "--json").out)
+    assert (document["site"], document["n_rows"], document["out"]) == ("siteA", 12, str(site.path / "dry-run"))
+    assert document["messages"]
+    for message in document["messages"]:
+        written = json.loads((site.path / "dry-run" / message["file"]).read_text())
+        assert (message["message"], message["bytes"]) == (written["message"], written["bytes"])
+    assert {message["message"] for message in document["messages"]} <= set(document["may_leave"])
+    assert (document["held_back"], document["ended"]) == ({}, None)

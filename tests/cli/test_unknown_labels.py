@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fedsieve import SSFMLFS, Sieve
-from fedsieve.cli.tables import read_labeled
+from fedsieve.cli.agreed_tables import read_labeled
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder
@@ -96,7 +96,7 @@ def test_another_number_is_no_unknown_label(fedsieve, tables, gaps):
     gaps.loc[gaps.index[2], "label_c"] = 7
     tables.save("server.csv", gaps)
     message = fedsieve(*tables.select()).message
-    assert message.endswith("label 'label_c' must be 0 or 1; got another number in data row 3 and in 0 others.")
+    assert message.endswith("label 'label_c' must be 0 or 1; got another number in data row 3.")
 
 
 def test_a_feature_is_held_against_a_label_where_the_label_is_known(fedsieve, tables, gaps):

@@ -260,9 +260,9 @@ def test_a_dense_row_among_sparse_ones(write):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("30,1,", "30,?,", "label 'ill' must be 0 or 1; got a missing value in data row 1 and in 0 others."),
+        ("30,1,", "30,?,", "label 'ill' must be 0 or 1; got a missing value in data row 1."),
         ("ill {0,1}", "ill numeric", None),
-        ("80.5,0,", "80.5,2,", "label 'ill' must be 0 or 1; got another number in data row 2 and in 0 others."),
+        ("80.5,0,", "80.5,2,", "label 'ill' must be 0 or 1; got another number in data row 2."),
         (
             "ill {0,1}",
             "ill {0,1,2}",

@@ -120,7 +120,7 @@ def test_a_separator_at_the_end_of_each_line_makes_no_column(read):
 
 
 def test_a_column_is_judged_by_all_its_rows(read):
-    """pyarrow looks at the first megabyte only; and its words would show the cell that it did not expect."""
+    """Not by the first block of them, and the cell that does not fit is not shown."""
     text = "a,b\n" + "1,2\n" * 400_000
     late = read(text + "1.5,2\n").table
     assert numeric_columns(late, ["a"], "t")[-1, 0] == 1.5

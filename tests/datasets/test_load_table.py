@@ -77,7 +77,7 @@ def test_a_text_label_is_no_label(path):
 
 def test_a_missing_label_is_named(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,0\n2,\n3,1\n")
-    with pytest.raises(DataError, match="label 'y' must be 0 or 1; got a missing value in data row 2 and in 0 others"):
+    with pytest.raises(DataError, match="label 'y' must be 0 or 1; got a missing value in data row 2"):
         datasets.load_table(tmp_path / "t.csv", "y")
 
 

@@ -17,13 +17,14 @@ PARAMETERS = st.fixed_dictionaries(
     {},
     optional={
         "n_features_to_select": st.integers(1, 3) | st.just("auto"),
-        "ridge": st.floats(1e-6, 1e6),
+        "ridge": st.floats(1e-6, 1e6) | st.just("auto"),
+        "blend": st.sampled_from(["regression", "views"]),
         "n_trees": st.integers(1, 999),
         "n_bootstraps": st.integers(0, 99),
         "screen": st.integers(2, 10**6),
         "seed": st.integers(0, 2**31),
     },
-)
+) | st.fixed_dictionaries({"fdr": st.floats(0.01, 0.99)})
 
 
 def text(features=tuple(FEATURES), **sections):
@@ -85,7 +86,9 @@ def test_a_site_answers_what_the_file_says():
     assert kinds(parameters={"missing": "error"}) == [m.AskHistograms, m.AskCovariances]
     assert kinds(nominal=["color"]) == [m.AskHistograms, m.AskMeans, m.AskProjections, m.AskCovariances]
     assert kinds(ranges="federated") == [m.AskRanges, m.AskMeans, m.AskCovariances]
-    assert kinds(ranges=dict.fromkeys(FEATURES, (0.0, 1.0))) == [m.AskMeans, m.AskCovariances]
+    declared = dict.fromkeys(FEATURES, (0.0, 1.0))
+    assert kinds(ranges=declared) == [m.AskWholeCovariances, m.AskMeans, m.AskCovariances]
+    assert kinds(ranges=declared, parameters={"missing": "error"}) == [m.AskCovariances]
 
 
 def test_the_labels_stay_with_the_server_and_codes_are_told():
@@ -107,7 +110,8 @@ BASE = text(["f0", "f1", "f2"], nominal=["f1"], parameters={"n_features_to_selec
         ('groups = [["f0", "f2"]]', 'groups = [["f0"], ["f2"]]'),
         ('groups = [["f0", "f2"]]', "groups = []"),
         ('nominal = ["f1"]', "nominal = []"),
-        ("ridge = 0.3", "ridge = 0.31"),
+        ('ridge = "auto"', "ridge = 0.3"),
+        ('blend = "regression"', 'blend = "views"'),
         ("n_trees = 200", "n_trees = 201"),
         ("n_bootstraps = 20", "n_bootstraps = 0"),
         ("screen = 2000", "screen = 1999"),
@@ -120,7 +124,9 @@ def test_the_fingerprint_changes_with_whatever_decides_the_result_or_what_leaves
     assert parse_agreement(BASE.replace(old, new)).fingerprint != parse_agreement(BASE).fingerprint
 
 
-@pytest.mark.parametrize("line", ["ridge = 0.3\n", "n_trees = 200\n", "screen = 2000\n", "seed = 0\n"])
+@pytest.mark.parametrize(
+    "line", ['ridge = "auto"\n', 'blend = "regression"\n', "n_trees = 200\n", "screen = 2000\n", "seed = 0\n"]
+)
 def test_a_value_that_is_left_out_counts_as_its_default(line):
     assert BASE.count(line) == 1
     assert parse_agreement(BASE.replace(line, "")).fingerprint == parse_agreement(BASE).fingerprint
@@ -143,7 +149,7 @@ def test_a_value_that_is_left_out_counts_as_its_default(line):
             "Sieve: n_features_to_select must be a whole number in [1, n_features=6], "
             "a share between 0 and 1, or \"auto\"; got 'all'.",
         ),
-        ({"ridge": 0.0}, "Sieve: ridge must be above 0 and at most 1e6; got 0.0."),
+        ({"ridge": 0.0}, "Sieve: ridge must be above 0 and at most 1e6, or 'auto'; got 0.0."),
         ({"missing": "unrelated"}, "Sieve: missing must be one of 'error', 'mean', 'indicator'; got 'unrelated'."),
         ({"lam": 1.2}, "[parameters] has unknown 'lam'."),
         ({"nominal": ["f0"]}, "[parameters] has unknown 'nominal'."),

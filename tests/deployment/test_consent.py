@@ -6,7 +6,7 @@ import pytest
 
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.consent import ConsentRecord, Limits, account
+from fedsieve.deployment.consent import ConsentRecord, Limits, ReleasedRows, account
 from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.policy_file import policy_digest
 from fedsieve.errors import ParameterError
@@ -103,3 +103,19 @@ def test_a_forged_last_line_is_no_consent(record, forged):
     join(record)
     record.chain.add(forged)
     assert record.allowed_now("run", ()) == "nobody consents at present. It must join again."
+
+
+def test_a_consent_about_rows_is_none_to_take_part_and_ends_none(record):
+    released = ReleasedRows("run", "agreement", ("a", "b"), 80, 1280, "digest")
+    record.let_rows_leave(released, SITE, asked=False)
+    assert record.allowed_now("run", ()) == "nobody consents at present. It must join again."
+    join(record)
+    record.let_rows_leave(released, SITE, asked=False)
+    assert record.allowed_now("run", ()) is None
+    assert record.why_rows_stay(released) == ""
+    for other in ({"columns": ("a",)}, {"rows_digest": "other"}, {"agreement": "other"}):
+        assert "other rows or columns of run run" in record.why_rows_stay(replace(released, **other))
+    assert "nobody consented" in record.why_rows_stay(replace(released, run="another"))
+    record.keep_rows("run")
+    assert "nobody consented" in record.why_rows_stay(released)
+    assert record.allowed_now("run", ()) is None

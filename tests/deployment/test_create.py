@@ -40,7 +40,7 @@ def test_private_files_are_readable_by_their_owner_only_and_so_are_all_folders_a
     folder.write_labeled(rng.random((4, 2)), rng.random((4, 1)))
     folder.site("north").write_rows(("f0", "f1"), rng.random((4, 2)))
     run = new_run(folder, SITES, [])
-    run.keep(1, b"replies")
+    run.keep_file(1, lambda path: path.write_bytes(b"replies"))
     found = {path for path in folder.path.rglob("*") if path.name in PRIVATE_FILES or path.suffix in (".key", ".tar")}
     assert {path.name for path in found} >= PRIVATE_FILES | {"north.tar", "south.tar"}
     assert {mode(path) for path in [*found, run.path / "rounds" / "00001"]} == {0o600}

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from fedsieve import tables
+from fedsieve.deployment import folders
 from fedsieve.deployment.agreement_template import agreement_text
+from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.membership import create
+from fedsieve.privacy import GuardedTable, HeldBack
 from fedsieve.tables import ArrayTable
 
 FEATURES, SITES = ("a", "b"), ["north", "south", "east"]
@@ -46,3 +50,17 @@ def test_the_same_rows_are_looked_at_once(tmp_path, monkeypatch):
     first = held(site, CODES)
     monkeypatch.setattr("fedsieve.deployment.folders.held_back", None)
     assert held(site, CODES.copy()) == first
+
+
+def test_each_site_draws_the_rows_that_it_compares_from_its_own_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "LARGE", 0)
+    monkeypatch.setattr(tables, "MOST_COMPARED", 20)
+    north = folder(tmp_path / "fed")
+    south = SiteFolder(north.path.parent / "south")
+    for site in (north, south):
+        site.write_rows(FEATURES, np.asfortranarray(CODES))
+    drawn = [tables.compared_rows(site.rows()).tolist() for site in (north, south, north)]
+    assert drawn[0] == drawn[2] != drawn[1]
+    assert tables.compared_rows(GuardedTable(north.rows(), HeldBack())).tolist() == drawn[0]
+    whole = north.held_back(north.rows(), 5)
+    assert whole == north.held_back(north.rows().drawing_from(b"another"), 5)  # found anew, though by other rows

@@ -3,14 +3,18 @@
 import multiprocessing
 import os
 import signal
+import threading
 import time
 
 import numpy as np
 import pytest
 
-from fedsieve.deployment.folders import SiteFolder, make_private, write_json
+from fedsieve.deployment import lease
+from fedsieve.deployment.folders import INCOMING, SiteFolder, make_private, write_json
 from fedsieve.deployment.lease import LOCK, check_lease, clear_rows, forget_rows, joined, new_lease
 from fedsieve.errors import DataError, ProtocolError
+
+NOBODY = 1 << 30  # more than any process has for its number
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ def join(site):
     def hold():
         with joined(site):
             theirs.send(new_lease(site))
-            time.sleep(60)
+            time.sleep(600)
 
     process = multiprocessing.get_context("fork").Process(target=hold)
     process.start()
@@ -68,12 +72,51 @@ def test_processes_of_an_earlier_join_have_no_part_in_a_later_one(site, join):
         assert site.prepared.exists()
 
 
-def test_rows_of_a_living_join_are_not_forgotten_for_it(site, join):
+def test_rows_that_another_process_died_over_while_it_removed_them_are_removed_still(site, join):
+    process, _ = join
+    killing = threading.Timer(0.3, process.kill)
+    killing.start()
+    forget_rows(site)
+    killing.join()
+    assert not site.prepared.exists()
+
+
+def test_what_is_written_while_rows_are_removed_is_removed_as_well(site, join, monkeypatch):
+    """An answer that was on its way: the folder is not empty when its turn to be removed comes, and stays."""
+    join[0].kill()
+    join[0].join()
+    remove, times = lease.shutil.rmtree, []
+
+    def beside_a_writer(folder, **how):
+        remove(folder, **how)
+        times.append(folder)
+        if len(times) == 1:
+            make_private(site.prepared / "answers")
+
+    monkeypatch.setattr(lease.shutil, "rmtree", beside_a_writer)
+    forget_rows(site)
+    assert not site.prepared.exists()
+    assert len(times) == 2
+
+
+def test_rows_of_a_living_join_are_not_forgotten_for_it(site, join, monkeypatch):
+    monkeypatch.setattr(lease, "PATIENCE", 0.2)
     forget_rows(site)
     assert site.prepared.exists()
     with pytest.raises(DataError, match="has joined already"), joined(site):
         raise AssertionError
     assert (site.path / LOCK).read_text() == str(join[0].pid)
+
+
+def test_rows_that_a_living_process_is_storing_are_its_own(site, join):
+    """A dry run of a large file, say, beside a site that joins."""
+    living, gone = (make_private(site.path / f"{INCOMING}{pid}") for pid in (join[0].pid, NOBODY))
+    clear_rows(site)
+    assert (living.exists(), gone.exists()) == (True, False)
+    join[0].kill()
+    join[0].join()
+    clear_rows(site)
+    assert not living.exists()
 
 
 def test_what_an_earlier_join_left_is_cleared_or_the_next_one_does_not_begin(site, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import make_private
-from fedsieve.deployment.runs import RunFolder, find_run, new_run
+from fedsieve.deployment.runs import FOUND, RunFolder, find_run, new_run, next_number, what_follows
 from fedsieve.errors import DataError, ProtocolError
 
 SITES = ["north", "south"]
@@ -37,10 +37,10 @@ def test_a_run_that_is_only_being_made_is_not_found(folder):
 
 
 def test_a_run_that_is_not_there_is_named_with_those_that_are(folder):
-    with pytest.raises(DataError, match=r"fed: has no run yet\.$"):
+    with pytest.raises(DataError, match=r"fed: has no run yet\. Start one: fedsieve federation run .*fed$"):
         find_run(folder)
     run = new_run(folder, SITES, [])
-    with pytest.raises(DataError, match=rf"fed: has no run 'other' yet\. Known: {run.id}\.$"):
+    with pytest.raises(DataError, match=rf"fed: has no run 'other'\. Known: {run.id}\.$"):
         find_run(folder, "other")
 
 
@@ -72,3 +72,22 @@ def test_a_failure_is_kept_until_it_is_forgotten(tmp_path):
     assert run.failure() == "no site is there"
     run.forget_failure()
     assert run.failure() is None
+
+
+def test_what_follows_a_run_is_begun_anew_unless_a_process_leads_it(folder):
+    run = new_run(folder, SITES, [])
+    this = what_follows(folder, run, "collect", ["north"])
+    assert (this.id, this.follows, this.has_ended) == (f"{run.id}.collect", run.id, False)
+    assert find_run(folder).id == run.id  # the latest run is one by itself
+    assert find_run(folder, this.id).path == this.path
+    this.keep_aside(FOUND, {})
+    this.fail("lost")
+    assert this.has_ended
+    with this.lead():
+        assert what_follows(folder, run, "collect", ["south"]).settings()["sites"] == ["north"]
+        assert this.has_ended
+    again = what_follows(folder, run, "collect", ["south"])
+    assert again.settings()["sites"] == ["south"]
+    assert (again.has_ended, again.failure()) == (False, None)
+    assert next_number(folder, run, "collect") == 1
+    assert next_number(folder, run, "label") == 0

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedsieve.catalog import ALL_FEATURES, RANDOM
 from fedsieve.experiments.assessment import METRICS, OWN, Assessment, difference
-from fedsieve.experiments.rankers import ALL, RANDOM
 from reference.evaluation_loops import interval
 
 VALUES = st.lists(st.floats(0, 1), min_size=4, max_size=12)
@@ -16,14 +16,16 @@ def made_up(selected, random, everything, classifiers=("ML-kNN",), notes=()):
     """An assessment by values of average precision per fold, the same for each classifier or one list for each."""
     rows = []
     for place, classifier in enumerate(classifiers):
-        for method, size, values in (("Sieve", 3, selected), (RANDOM, 3, random), (ALL, 9, everything)):
+        for method, size, values in (("Sieve", 3, selected), (RANDOM, 3, random), (ALL_FEATURES, 9, everything)):
             of = values[place] if isinstance(values[0], list) else values
             for fold, value in enumerate(of):
                 told = dict.fromkeys(METRICS, value)
                 at = {"method": method, "classifier": classifier, "n_features": size, OWN: size == 3}
                 rows.append({"repeat": 0, "fold": fold, **at, **told})
     how = {"n_features": 9, "n_rows": 40, "n_labels": 2, "n_folds": 4, "n_repeats": 1}
-    return Assessment("Sieve", (RANDOM, ALL), classifiers, (3,), rows=tuple(rows), chosen={}, notes=notes, **how)
+    return Assessment(
+        "Sieve", (RANDOM, ALL_FEATURES), classifiers, (3,), rows=tuple(rows), chosen={}, notes=notes, **how
+    )
 
 
 @given(VALUES, st.data(), st.integers(2, 6), st.sampled_from(METRICS))
@@ -55,7 +57,15 @@ VERDICTS = [
     ((HIGH, LOW, HIGH), "Worth it: better than as many random features, and not worse than all features."),
     ((LOW, [0.3, 0.31, 0.3, 0.32], HIGH), "Better than as many random features, but something is lost against all"),
     ((LOW, HIGH, HIGH), "Not worth it: as many random features do better."),
-    ((HIGH, HIGH[::-1], HIGH), "Not shown to be worth it: as far as these rows tell, as many random features do as"),
+    (
+        ([0.9, 0.5, 0.8, 0.6], [0.4, 0.7, 0.5, 0.6], HIGH),
+        "Not known: these rows do not tell whether it is better than as many random features. More labeled rows "
+        "may, or more repeats.",
+    ),
+    (
+        ([0.900, 0.912, 0.921, 0.909], [0.901, 0.911, 0.920, 0.910], HIGH),
+        "Not worth it: better than as many random features by 0.0028 at most.",
+    ),
 ]
 
 
@@ -72,7 +82,7 @@ def test_where_classifiers_disagree_it_is_undecided():
 def test_it_says_how_it_was_judged_and_by_how_much():
     found = made_up(HIGH, LOW, HIGH, notes=("Mind the rows.",))
     first, second, *_, last = str(found).splitlines()
-    assert first == "Sieve: 3 of 9 features, judged in 1 times 4 folds of 40 labeled rows."
+    assert first == "Sieve: 3 of 9 features, judged in 4 folds of 40 labeled rows."
     assert second.startswith("ML-kNN: average precision 0.9100 ± 0.0082; better than random features (+0.3025, 95% ")
     assert "no different from all features (+0.0000, 95% interval +0.0000 to +0.0000)" in second
     assert last == "Mind the rows."

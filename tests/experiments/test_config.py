@@ -6,8 +6,9 @@ import pytest
 
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.experiments import config
-from fedsieve.experiments.config import Contender, Point, Trial, read_experiment
+from fedsieve.experiments.config import Contender, Point, Trial
 from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.experiment_file import read_experiment
 
 GOOD = """
 title = "A table"
@@ -99,9 +100,14 @@ def test_the_key_is_stable_and_depends_on_everything():
             {"labels": "all"},
             {"split": "official"},
             {"seed": 1},
+            {"shift": 0.5},
         )
     ]
-    assert len({trial.key(), *(other.key() for other in others)}) == 12
+    assert len({trial.key(), *(other.key() for other in others)}) == 13
+
+
+def test_what_is_not_shifted_is_known_by_the_key_it_always_had():
+    assert Trial("yeast", "SSFMLFS", "server", k=31).key() == "93068c53555a643f4867"
 
 
 def test_records_of_an_older_generation_of_the_code_do_not_count(monkeypatch):
@@ -137,10 +143,11 @@ def test_records_of_an_older_generation_of_the_code_do_not_count(monkeypatch):
         (("k = { yeast = 31 }", "k = { yeast = 0 }"), "k must be a table"),
         (("[0, 1, 2]", "[0.5]"), "seeds must be a list of whole numbers"),
         (("n_clients = 4", 'classifiers = "logistic"'), "classifiers must be a list of names"),
-        (("n_clients = 4", 'classifiers = ["SVM"]'), "classifier must be one of 'ML-kNN', 'logistic'; got 'SVM'"),
+        (("n_clients = 4", 'classifiers = ["SVM"]'), "classifier must be one of 'ML-kNN', 'logistic', .*; got 'SVM'"),
         (("n_clients = 4", "k_levels = [0, 1]"), "k_levels must be a list of shares of k"),
         (("n_clients = 4", "k_levels = [1, 0.5]"), "a curve varies labeled or k_levels, not both"),
         (("labeled = [0.1, 0.2]", "k_levels = [1, 0.5]"), "k_levels are shares of k; give k of 'digits'"),
+        (("n_clients = 4", 'metrics = ["precision"]'), "metrics must be a list of 'average_precision', 'coverage', 'r"),
         (("n_clients = 4", 'page = "page.md"'), "kind 'quality' needs the key 'page', and no other kind takes it"),
         (('name = "random"', 'name = "random"\nlabels = "all"'), "labels of random must be one of 'none'; got 'all'"),
         (('name = "random"', 'name = "BMFS"\nlabels = "none"'), "labels of BMFS must be one of 'all', 'server'"),
@@ -208,5 +215,37 @@ def test_a_quality_page_shows_a_method_once_for_the_labels_it_sees(write):
         read_experiment(write(text + '[[method]]\nname = "BMFS"\nlabels = "all"\n'))
     with pytest.raises(ParameterError, match="kind 'quality' takes one scaling"):
         read_experiment(write(text.replace('scaling = ["raw"]', "")))
+    with pytest.raises(ParameterError, match="only kind 'curves' takes the key 'metrics'"):
+        read_experiment(write('metrics = ["coverage"]\n' + text))
     with pytest.raises(ParameterError, match="kind 'quality' needs the key 'page'"):
         read_experiment(write(text.replace('page = "../page.md"', "")))
+
+
+def test_a_file_says_what_is_other_than_in_the_one_it_is_like(write, tmp_path):
+    (tmp_path / "first.toml").write_text(GOOD)
+    (tmp_path / "second.toml").write_text('like = "first.toml"\nseeds = [7]\nshift = 0.5\n')
+    experiment = read_experiment(write('like = "second.toml"\nbest = [1.0, 0.5]\n'))
+    assert experiment.name == "table"
+    assert experiment.seeds == (7,)
+    assert experiment.k == {"yeast": 31}
+    assert {trial.shift for trial in experiment.trials(experiment.contenders[0])} == {0.5}
+    assert [evaluation.share for evaluation in experiment.evaluations] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("like", ['"table.toml"', '"other.toml"', "3"])
+def test_a_file_is_not_like_itself(write, tmp_path, like):
+    (tmp_path / "other.toml").write_text('like = "table.toml"\n')
+    with pytest.raises(ParameterError, match=r"\.toml: like must name another file, one that is not like this one"):
+        read_experiment(write(f"like = {like}\n"))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("shift = -1", "shift must be a number of deviations, at least 0; got -1"),
+        ("best = [1.5]", r"best must be a list of shares, above 0 up to 1; got \[1.5\]"),
+    ],
+)
+def test_wrong_shifts_and_shares_are_named(write, line, message):
+    with pytest.raises(ParameterError, match=message):
+        read_experiment(write(f"{line}\n{GOOD}"))

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler
 
 from fedsieve.datasets import load_digits
-from fedsieve.experiments.evaluation import CLASSIFIERS, HIGHER_IS_BETTER, MEASURES, Classifier, measure, scale
+from fedsieve.experiments.classifiers import CLASSIFIERS, Classifier
+from fedsieve.experiments.evaluation import HIGHER_IS_BETTER, MEASURES, Evaluation, measure, scale
 from fedsieve.learning import MLkNN, metrics
 
 DIGITS = load_digits()
@@ -38,30 +38,31 @@ def test_logistic_is_one_regression_per_label_on_columns_of_unit_deviation():
     assert found["ranking_loss"] == pytest.approx(metrics.ranking_loss(DIGITS.Y[TEST], scores), rel=1e-3)
 
 
-class Watched:
-    """A classifier that notes what it was given and predicts nonsense."""
-
-    def __init__(self, given):
-        self.given = given
-
-    def fit(self, X, Y):
-        self.given.append((sparse.issparse(X), X.shape))
-        self.n_labels = Y.shape[1]
-        return self
-
-    def predict_proba(self, X):
-        return np.tile(np.linspace(0, 1, self.n_labels), (X.shape[0], 1))
+def test_one_that_learns_slowly_judges_by_the_most_frequent_labels():
+    assert DIGITS.Y[TRAIN].sum(axis=0).tolist() == [595, 479, 482, 482, 602, 480, 359, 359]
+    most = [0, 2, 4]  # of two that are equally frequent the first
+    few = Classifier(CLASSIFIERS["ML-kNN"].build, n_labels=3)
+    columns = np.arange(20, 30)
+    found = measure(DIGITS.X, DIGITS.Y, TRAIN, TEST, [columns], few)
+    assert found == measure(DIGITS.X, DIGITS.Y[:, most], TRAIN, TEST, [columns], CLASSIFIERS["ML-kNN"])
 
 
-@pytest.mark.parametrize(
-    ("filled", "takes_sparse", "expected"), [(3, True, True), (3, False, False), (64, True, False)]
-)
-def test_a_table_of_few_entries_is_sparse_for_those_that_can(filled, takes_sparse, expected):
-    given = []
-    table = np.where(np.arange(64) < filled, DIGITS.X + 1, 0.0)
-    watched = Classifier(lambda: Watched(given), takes_sparse=takes_sparse)
-    measure(table, DIGITS.Y, TRAIN, TEST, [np.arange(5)], watched)
-    assert given == [(expected, (1200, 5))]
+@pytest.mark.parametrize("name", ["random forest", "boosted trees"])
+def test_forests_tell_labels_apart_and_always_the_same(name):
+    taught, columns = TRAIN[::8], np.arange(18, 46)
+    found = [measure(DIGITS.X, DIGITS.Y[:, :2], taught, TEST[::4], [columns], CLASSIFIERS[name]) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0]["ranking_loss"] < 0.25  # by chance it is a half
+
+
+def test_of_a_selection_the_best_share_is_seen_and_of_all_features_all():
+    columns = np.array([7, 3, 9, 1, 5])
+    assert [Evaluation(share=share).seen(columns, 10).tolist() for share in (1.0, 0.5, 0.01)] == [
+        [7, 3, 9, 1, 5],
+        [7, 3],
+        [7],
+    ]
+    assert Evaluation(share=0.5).seen(columns, 5) is columns
 
 
 def test_several_draws_are_averaged_as_many_as_the_classifier_takes():

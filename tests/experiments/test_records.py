@@ -8,6 +8,7 @@ from multiprocessing import get_context
 import pytest
 
 from fedsieve.errors import DataError
+from fedsieve.experiments import records as records_module
 from fedsieve.experiments.records import Records
 
 
@@ -47,6 +48,24 @@ def test_a_line_that_a_crash_cut_short_is_passed_over_and_replaced(tmp_path, cut
     assert records.path.read_bytes() == whole
 
 
+def test_what_was_read_is_not_read_again_and_what_others_add_is_found(tmp_path, monkeypatch):
+    ours, theirs = (Records(tmp_path / "records.jsonl") for _ in range(2))
+    for key in "abc":
+        ours.append({"key": key})
+    assert list(ours.read()) == ["a", "b", "c"]
+    parsed = []
+    monkeypatch.setattr(records_module, "parse_json", lambda line, _: parsed.append(line) or json.loads(line))
+    theirs.append({"key": "d", "value": 1})
+    parsed.clear()
+    assert ours.read()["d"] == {"key": "d", "value": 1}
+    assert parsed == [b'{"key": "d", "value": 1}']
+    assert not ours.append({"key": "d", "value": 2})
+    ours.read()["e"] = {}  # nobody's but the caller's
+    assert ours.append({"key": "e"})
+    ours.path.write_text('{"key": "x"}\n')  # another file, shorter
+    assert list(ours.read()) == ["x"]
+
+
 def test_a_line_that_is_no_record_is_named(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('{"key": "a"}\nhello\n')
@@ -65,7 +84,7 @@ def test_who_wants_to_append_waits_for_who_does(tmp_path):
             waiting.result(timeout=0.3)
         assert records.path.read_bytes() == before
         fcntl.flock(other, fcntl.LOCK_UN)
-        assert waiting.result(timeout=30)
+        assert waiting.result(timeout=300)
     assert list(records.read()) == ["a", "b"]
 
 
@@ -77,7 +96,7 @@ def meet_at(barrier):
 def append_many(path):
     added = 0
     for number in range(60):
-        together.wait(timeout=60)  # so that both want to write the same at the same time
+        together.wait(timeout=300)  # so that both want to write the same at the same time
         added += Records(path).append({"key": f"k{number}", "text": "x" * 2000})
     return added
 

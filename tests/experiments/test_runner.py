@@ -11,8 +11,10 @@ from sklearn.preprocessing import MinMaxScaler
 from fedsieve.datasets import load_digits
 from fedsieve.errors import ParameterError
 from fedsieve.experiments import evaluation, runner, selection
-from fedsieve.experiments.config import Contender, Experiment, Trial, read_experiment
-from fedsieve.experiments.evaluation import CLASSIFIERS, Evaluation
+from fedsieve.experiments.classifiers import CLASSIFIERS
+from fedsieve.experiments.config import Contender, Experiment, Trial
+from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.experiment_file import read_experiment
 from fedsieve.experiments.records import Records
 from fedsieve.experiments.runner import Task, compute, evaluate, peak_megabytes, pending, reset_peak
 from fedsieve.experiments.selection import deal_out
@@ -20,11 +22,7 @@ from fedsieve.learning import MLkNN, metrics
 from fedsieve.selectors import RandomFeatures
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-CONFIGS = [  # that of sensitivity is run apart from the others; once its page is there, its records are too
-    path
-    for path in sorted(BENCHMARKS.glob("*/*.toml"))
-    if path.stem != "sensitivity" or (path.parent / "results" / "sensitivity.md").exists()
-]
+CONFIGS = sorted(BENCHMARKS.glob("*/*.toml"))
 RAW, SCALED, LOGISTIC = Evaluation(scaling="raw"), Evaluation(), Evaluation("logistic", "raw")
 SMALL = Experiment(
     name="small",
@@ -52,7 +50,8 @@ def test_the_record_says_what_was_done_and_measured():
     assert list(record["client_bytes"]) == [f"client-{i:02d}" for i in range(5)]
     assert record["rows"]["server"] == 252
     assert record["peak_mb"] > 1
-    assert set(record["seconds"]) == {"select", "classify"}
+    assert set(record["seconds"]) == set(record["cpu_seconds"]) == {"prepare", "select", "classify"}
+    assert all(0 < spent < 60 for of_clock in ("seconds", "cpu_seconds") for spent in record[of_clock].values())
     assert "fedsieve" in record["versions"]
     again = evaluate(task)
     assert again["metrics"] == record["metrics"]
@@ -177,6 +176,14 @@ def test_a_trial_that_cannot_be_done_is_found_before_any_work(tmp_path, wrong, m
     assert not records.path.exists()
 
 
+def test_to_check_many_trials_deals_out_each_federation_once(monkeypatch):
+    dealt = []
+    monkeypatch.setattr(selection, "deal_out", lambda trial, _: dealt.append(trial))
+    varied = [replace(TRIAL, seed=seed, parameters=(("lam", lam),), k=k) for seed, lam, k in [(0, 1, 5), (1, 2, 6)]]
+    selection.check_trials([TRIAL, *varied, replace(TRIAL, n_clients=6), replace(TRIAL, labeled=0.3)])
+    assert [(trial.n_clients, trial.labeled) for trial in dealt] == [(5, 0.2), (6, 0.2), (5, 0.3)]
+
+
 def test_what_another_process_wrote_in_the_meantime_is_not_computed_again(tmp_path, monkeypatch):
     records = Records(tmp_path / "records.jsonl")
     tasks = pending(SMALL, records)
@@ -186,10 +193,29 @@ def test_what_another_process_wrote_in_the_meantime_is_not_computed_again(tmp_pa
     compute(tasks, records)
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
-def test_the_committed_records_are_complete(config):
+@pytest.mark.parametrize("config", sorted(BENCHMARKS.glob("paper/*.toml")), ids=lambda path: path.stem)
+def test_the_committed_records_of_the_paper_s_tables_are_complete(config):
     assert pending(read_experiment(config), Records(config.parent / "results" / "records.jsonl")) == []
 
 
+def test_what_is_to_do_is_ordered_so_that_parts_are_complete(tmp_path):
+    case = replace(SMALL, datasets=("yeast", "digits"), k={"yeast": 10, "digits": 10})
+    trials = [task.trial for task in pending(case, Records(tmp_path / "records.jsonl"))]
+    assert [(t.seed, t.dataset) for t in trials[::2]] == [(0, "yeast"), (0, "digits"), (1, "yeast"), (1, "digits")]
+    assert [t.method for t in trials] == ["all features", "largest deviation"] * 4
+
+
+def test_one_selection_serves_all_shares_of_it(monkeypatch):
+    shares = [Evaluation(scaling="raw", share=share) for share in (1.0, 0.5)]
+    metrics = evaluate(Task(TRIAL, tuple(shares)))["metrics"]
+    half = evaluate(Task(replace(TRIAL, k=10), (RAW,)))  # an order does not depend on how many are kept
+    assert metrics[shares[1].name] == half["metrics"][RAW.name] != metrics[RAW.name]
+    judged = []
+    monkeypatch.setattr(runner, "measure", lambda *given: judged.append(given) or {})
+    evaluate(Task(replace(TRIAL, method="all features", labels="none"), tuple(shares)))
+    assert len(judged) == 1
+
+
 def test_there_are_committed_experiments():
-    assert {"tables_2_3_4", "table_7", "table_8", "figure_2", "selection_quality"} <= {path.stem for path in CONFIGS}
+    tables = {"tables_2_3_4", "table_7", "table_8", "figure_2", "selection_quality"}
+    assert tables | {"sensitivity", "sensitivity_crossed"} <= {path.stem for path in CONFIGS}

@@ -7,9 +7,9 @@ import pytest
 
 from fedsieve import SSFMLFS, registry
 from fedsieve.datasets import load_digits
-from fedsieve.errors import ParameterError, SiteShiftWarning
+from fedsieve.errors import DataError, ParameterError, SiteShiftWarning
 from fedsieve.experiments.config import LABELS, Trial
-from fedsieve.experiments.selection import deal_out, select
+from fedsieve.experiments.selection import deal_out, load_by_name, select, shifted
 
 TRIAL = Trial("digits", "SSFMLFS", "server", k=20, n_clients=5)
 
@@ -84,3 +84,32 @@ def test_small_shares_of_one_table_are_not_taken_for_other_units():
     with pytest.warns(SiteShiftWarning):
         SSFMLFS(20).fit(digits.X[rows.server], digits.Y[rows.server], clients=[digits.X[part] for part in rows.clients])
     assert len(select(trial, digits.X, digits.Y, rows).draws[0]) == 20  # where a warning would be an error
+
+
+def test_shifted_sites_have_columns_moved_by_one_number_each():
+    digits, trial = load_digits(), replace(TRIAL, shift=0.5)
+    rows = deal_out(trial, digits)
+    assert shifted(TRIAL, digits.X, rows) is digits.X
+    moved = shifted(trial, digits.X, rows) - digits.X
+    assert not moved[np.concatenate([rows.server, rows.test])].any()
+    in_deviations = np.array([moved[part[0]] for part in rows.clients])[:, digits.X[rows.train].std(axis=0) > 0]
+    in_deviations /= digits.X[rows.train].std(axis=0)[digits.X[rows.train].std(axis=0) > 0]
+    assert all(np.ptp(moved[part], axis=0).max() < 1e-12 for part in rows.clients)
+    assert in_deviations.std() == pytest.approx(0.5, abs=0.1)
+    assert len(np.unique(in_deviations.round(9))) == in_deviations.size
+
+
+def test_a_name_with_a_slash_is_a_file_below_the_data_folder(tmp_path, monkeypatch):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "few.arff").write_text(
+        "@relation few\n@attribute a numeric\n@attribute y {0,1}\n@data\n1.5,0\n2.5,1\n"
+    )
+    labels = '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="y"></label></labels>'
+    (tmp_path / "own" / "few.xml").write_text(labels)
+    monkeypatch.setenv("FEDSIEVE_DATA", str(tmp_path))
+    assert load_by_name("own/few").X.tolist() == [[1.5], [2.5]]
+    with pytest.raises(DataError, match=r"dataset 'own/none' is own/none.arff and .xml below FEDSIEVE_DATA; there is"):
+        load_by_name("own/none")
+    monkeypatch.delenv("FEDSIEVE_DATA")
+    with pytest.raises(DataError, match="which is not set"):
+        load_by_name("own/few")

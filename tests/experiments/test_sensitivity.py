@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from fedsieve.errors import ParameterError
-from fedsieve.experiments.config import Trial, read_experiment
+from fedsieve.experiments.config import Trial
+from fedsieve.experiments.experiment_file import read_experiment
 from fedsieve.experiments.records import Records
 from fedsieve.experiments.runner import Task, estimated_hours, pending
 from fedsieve.experiments.sensitivity import random_beside, variants
@@ -134,3 +135,12 @@ def test_hours_are_those_of_alike_runs(write, tmp_path):
     assert estimated_hours(wider, records) == pytest.approx(2.6 * len(wider))
     foreign = Task(Trial("yeast", "random", "none"), own[0].evaluations)
     assert estimated_hours([foreign], records) == pytest.approx(2.0)
+    spent = {"prepare": 1800.0, "select": 7200.0, "classify": 3600.0}  # of processors, beside less of the clock
+    records.append({"key": "new", **known, "seconds": dict.fromkeys(spent, 1.0), "cpu_seconds": spent})
+    assert estimated_hours(own, records) == pytest.approx(3.0 * len(own))
+    elsewhere = Records(tmp_path / "new.jsonl")
+    assert estimated_hours(own, elsewhere, records) == pytest.approx(3.0 * len(own))
+    chosen = {**known, "seconds": {}, "selected": ["a"]}
+    records.append({"key": own[0].trial.key(), **chosen})  # it wants another classifier only
+    assert estimated_hours(own, records) == pytest.approx(3.0 * len(own) - 2.0)
+    assert estimated_hours(own, elsewhere, records) == pytest.approx(3.0 * len(own))  # where it is not selected yet

@@ -5,7 +5,7 @@ import pytest
 
 from fedsieve.experiments.config import Contender, Experiment, Point
 from fedsieve.experiments.evaluation import Evaluation
-from fedsieve.experiments.summary import Cell, Number, average_ranks, compare, gain, summarize
+from fedsieve.experiments.summary import Cell, Number, compare, gain, summarize
 
 RAW = Evaluation(scaling="raw")
 EXPERIMENT = Experiment(
@@ -80,17 +80,3 @@ def test_a_gain_is_the_mean_difference_over_shared_seeds_and_its_error():
     ours, theirs = number(5.0, 3.0, 4.0, 9.0), number(6.0, 6.0, 9.0)
     found = gain(ours, theirs, "coverage")  # 1, 3 and 5 lower
     assert (found.mean, found.error) == (pytest.approx(3.0), pytest.approx(2 / np.sqrt(3)))
-    assert found.in_errors == pytest.approx(3 / (2 / np.sqrt(3)))
-
-
-def test_a_mean_rank_is_over_datasets_and_metrics():
-    values = {"average_precision": (0.9, 0.8), "coverage": (2.0, 3.0), "ranking_loss": (0.4, 0.3)}
-    first, second = EXPERIMENT.contenders
-    numbers = {
-        Cell(dataset, contender, RAW, Point(0.2), metric): number(value, value)
-        for dataset in EXPERIMENT.datasets
-        for metric, pair in values.items()
-        for contender, value in zip((first, second), pair, strict=True)
-    }
-    found = average_ranks(EXPERIMENT, numbers, RAW, (second, first))
-    assert list(found.items()) == [(first, pytest.approx(4 / 3)), (second, pytest.approx(5 / 3))]

@@ -7,25 +7,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_token, wait_until
+from federation.processes import FEDSIEVE, PATIENCE, Command, kill_marked, marked, new_token, wait_until
 from federation.tables import Tables, make_tables
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.deployment.unpacking import unpack
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport.flower.engine import free_port
+from fedsieve.transport.flower.warm import WARM
 from policies import write_rules
 
-START_SECONDS = 90
-RUN_SECONDS = 240
+START_SECONDS = PATIENCE
+RUN_SECONDS = 3 * PATIENCE
 LIVE: list["Consortium"] = []  # whose logs are shown when a test fails
 
 
 class Consortium:
     """One federation's folder, its sites' folders, and every process that works on them."""
 
-    def __init__(self, folder: Path, sites: str = "siteA,siteB,siteC", *, n_rows: int = 12) -> None:
+    def __init__(self, folder: Path, sites: str = "siteA,siteB,siteC", *, n_rows: int = 12, waits: bool = True) -> None:
         self.folder, self.token = folder, new_token()
+        # Where no process waits, one that answers takes more than a second to start: time to kill it before.
+        self.env = {} if waits else {WARM: "0"}
         self.names = tuple(sites.split(","))
         self.tables: Tables = make_tables(self.names, n_rows)
         self.fed, self.logs = folder / "fed", folder / "logs"
@@ -69,7 +72,7 @@ class Consortium:
 
     def start(self, party: str, arguments: list[object], env: dict[str, str] | None = None) -> Command:
         log = self.logs / f"{len(self.commands):03d}-{party}-{Path(str(arguments[0])).name}.txt"
-        command = Command(arguments, self.mark(party), log, env)
+        command = Command(arguments, self.mark(party), log, {**self.env, **(env or {})})
         self.commands.append(command)
         return command
 
@@ -77,29 +80,29 @@ class Consortium:
         """Start `fedsieve federation VERB`."""
         return self.start(party, [FEDSIEVE, "federation", verb, *arguments])
 
-    def call(self, verb: str, *arguments: object, code: int = 0, seconds: float = 60) -> Command:
+    def call(self, verb: str, *arguments: object, code: int = 0, seconds: float = PATIENCE) -> Command:
         """Carry out a command that ends by itself."""
         command = self.fedsieve(verb, *arguments, party="caller")
         got = command.wait(seconds)
         assert got == code, f"{command.arguments} ended with {got}:\n{command.text}"
         return command
 
-    def serve(self, *, ready: bool = True, env: dict[str, str] | None = None) -> Command:
-        arguments = [FEDSIEVE, "federation", "serve", self.fed, "--labeled", self.folder / "server.csv"]
+    def serve(self, *options: object, ready: bool = True, env: dict[str, str] | None = None) -> Command:
+        arguments = [FEDSIEVE, "federation", "serve", self.fed, "--labeled", self.folder / "server.csv", *options]
         command = self.start("server", arguments, env)
         if ready:
             command.says("Serving", START_SECONDS)
         return command
 
-    def join(self, name: str, folder: Path | None = None, *, ready: bool = True) -> Command:
-        arguments = (folder or self.site(name), "--data", self.folder / f"{name}.csv", "--yes")
+    def join(self, name: str, folder: Path | None = None, *options: object, ready: bool = True) -> Command:
+        arguments = (folder or self.site(name), "--data", self.folder / f"{name}.csv", "--yes", *options)
         command = self.fedsieve("join", *arguments, party=name)
         if ready:
             command.says("is connected to", START_SECONDS)
         return command
 
-    def join_all(self) -> dict[str, Command]:
-        joins = {name: self.join(name, ready=False) for name in self.names}
+    def join_all(self, *options: object) -> dict[str, Command]:
+        joins = {name: self.join(name, None, *options, ready=False) for name in self.names}
         for command in joins.values():
             command.says("is connected to", START_SECONDS)
         return joins
@@ -173,7 +176,7 @@ class Run:
     def folder(self) -> RunFolder:
         wait_until(lambda: self.consortium.latest() > self._before, START_SECONDS, "the run's folder")
         runs = self.consortium.fed / "server" / "runs"
-        wait_until(lambda: (runs / self.consortium.latest() / "run.json").is_file(), 5, "the run's settings")
+        wait_until(lambda: (runs / self.consortium.latest() / "run.json").is_file(), PATIENCE, "the run's settings")
         return find_run(ServerFolder(self.consortium.fed))
 
     def event(self, event: str, seconds: float = START_SECONDS, *, after: int = 0, **details: Any) -> dict[str, Any]:
@@ -208,10 +211,11 @@ def running(
     sites: str = "siteA,siteB,siteC",
     *options: object,
     server_env: dict[str, str] | None = None,
+    waits: bool = True,
     **more: Any,
 ) -> Iterator[Consortium]:
     """A federation whose server is up and whose sites have all joined."""
-    with Consortium(folder, sites).init(*options, **more) as consortium:
+    with Consortium(folder, sites, waits=waits).init(*options, **more) as consortium:
         consortium.serve(env=server_env)
         consortium.join_all()
         yield consortium

@@ -16,6 +16,9 @@ from typing import Any
 MARK = "FEDSIEVE_TEST_PARTY"
 FEDSIEVE = str(Path(sys.executable).parent / "fedsieve")
 LISTENING = "0A"
+# Seconds until a test gives up on what takes two to twenty on a quiet machine. No limit is nearer: another federation
+# may be at work, and what is tested is what happens, not how soon.
+PATIENCE = 300
 
 
 def new_token() -> str:
@@ -66,7 +69,7 @@ def send(pids: Sequence[int], number: signal.Signals) -> None:
 
 def kill_marked(mark: str) -> None:
     """SIGKILL until none is left: one may start another in between."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while pids := marked(mark):
         assert time.monotonic() < end, f"cannot be killed: {[command_line(pid) for pid in pids]}"
         send(pids, signal.SIGKILL)
@@ -91,6 +94,11 @@ def listeners(pids: Sequence[int]) -> set[str]:
     return found
 
 
+def _hears_its_terminal() -> None:
+    """As started from a terminal, also where the tests themselves were told not to end with theirs (nohup)."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Command:
     """A command in a session of its own, its output in a file."""
 
@@ -105,6 +113,7 @@ class Command:
                 stdout=file,
                 stderr=file,
                 start_new_session=True,
+                preexec_fn=_hears_its_terminal,
             )
 
     @property
@@ -119,17 +128,17 @@ class Command:
         assert "Traceback" not in self.text
         return lines[0]
 
-    def says(self, words: str, seconds: float) -> None:
+    def says(self, words: str, seconds: float = PATIENCE) -> None:
         """Wait for words in the output; fails at once if the command ends without them."""
         wait_until(lambda: words in self.text or self.process.poll() is not None, seconds, f"{words!r} in {self.log}")
         assert words in self.text, f"{self.arguments} ended without {words!r}:\n{self.text}"
 
-    def wait(self, seconds: float) -> int:
+    def wait(self, seconds: float = PATIENCE) -> int:
         """The exit code."""
         wait_until(lambda: self.process.poll() is not None, seconds, f"the end of {self.arguments}")
         return self.process.wait()
 
-    def end(self, seconds: float = 40) -> int:
+    def end(self, seconds: float = PATIENCE) -> int:
         """Tell it to end, as a service manager does; the exit code."""
         send([self.process.pid], signal.SIGTERM)
         return self.wait(seconds)

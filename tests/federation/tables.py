@@ -94,9 +94,12 @@ def make_tables(names: tuple[str, ...], n_rows: int = 12) -> Tables:
     return Tables(server, sites)
 
 
+OPERATORS = ("shift", "communication", "pairs", "timing", "command")
+
+
 def given_to_sites(record: dict[str, Any]) -> dict[str, Any]:
-    """What sites get of the operator's result: not how unlike each of them is."""
-    return {key: value for key, value in record.items() if key != "shift"}
+    """What sites get of the operator's result: neither how unlike or far they are, nor what only a page shows."""
+    return {key: value for key, value in record.items() if key not in OPERATORS}
 
 
 def assert_same(record: dict[str, Any], expected: dict[str, Any], *more: str) -> None:

@@ -67,3 +67,20 @@ def test_warming_up_compiles_all_kernels_once_for_all_processes_to_come(tmp_path
     assert first > 0
     assert after_use == first  # ordinary tables need no kernel that the warm-up has not met
     assert run(WARM_UP, NUMBA_CACHE_DIR=str(tmp_path)) == ["0"]
+
+
+@pytest.mark.full
+def test_a_machine_without_a_writable_folder_compiles_for_itself_and_says_so():
+    code = """
+import warnings
+import numpy as np
+from numba.core import caching
+caching.CacheImpl._locator_classes = []  # what numba finds where the package is read-only and there is no home
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from fedsieve import kernels
+    sums = kernels.pair_sums([[0.0, 0], [0.25, 1], [1.0, 1]], 0.25)
+    print(kernels.distance_product(sums, np.ones(2)))
+print(len(caught), "NUMBA_CACHE_DIR" in str(caught[0].message))
+"""
+    assert run(code) == ["[3.5", "3.5]", "1", "True"]

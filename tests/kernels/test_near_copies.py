@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedsieve import kernels
+from fedsieve.sparse_rows import SparseRows
 from reference.copies_loops import near_copies
 
 MOST = 4
@@ -48,6 +49,17 @@ def tables(draw):
 def test_they_are_those_of_the_slow_twin(columns):
     if len(columns) >= 2:
         assert sorted(found(*columns)) == sorted(near_copies([column.tolist() for column in columns], MOST))
+
+
+@given(tables(), st.sampled_from([0.0, 0.1, 0.5]), st.booleans())
+def test_of_sparse_rows_they_are_the_same_in_the_same_order(columns, share, exact):
+    """Whatever value counts as the usual one; also where columns are nearly constant."""
+    every = np.arange(len(columns[0]) if columns else 12)
+    X = np.column_stack([*columns, every % 7 == 3, np.zeros(len(every))])
+    X = np.where(np.random.default_rng(len(X)).random(X.shape) < share, np.nan, X)
+    rows = SparseRows.of_columns(len(X), [(every, np.append(column, np.nan_to_num(column[0]))) for column in X.T])
+    expected = kernels.near_copies(X, MOST, exact=exact)
+    assert kernels.near_copies(rows, MOST, exact=exact).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n_off", range(7))

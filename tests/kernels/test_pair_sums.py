@@ -175,9 +175,11 @@ def test_copies_of_a_feature_have_equal_sums_whichever_way_they_take(rng):
 def test_errors_name_the_rule_and_the_value():
     with pytest.raises(ParameterError, match=r"kernels: kind must be one of .*'similarity'; got 'near'"):
         kernels.pair_sums(np.ones((3, 1)), 0.1, "near")
-    with pytest.raises(DataError, match=r"kernels\.pair_sums: needs 2 to 1048575 rows; got 1\."):
+    with pytest.raises(
+        DataError, match=r"kernels\.pair_sums: needs 2 to 1048575 rows without a sample of pairs; got 1\."
+    ):
         kernels.pair_sums([[0.5]], 0.1)
-    with pytest.raises(DataError, match=r"needs 2 to 1048575 rows; got 1048576\."):
+    with pytest.raises(DataError, match=r"needs 2 to 1048575 rows without a sample of pairs; got 1048576\."):
         kernels.pair_sums(np.broadcast_to(0.0, (1 << 20, 1)), 0.1)
 
 

@@ -71,7 +71,7 @@ def test_the_threshold_is_taken_in_float64():
 @pytest.mark.parametrize("rule", RULES)
 def test_different_rows_are_the_least_similar_whatever_the_block(rng, monkeypatch, block, rule):
     # By name: in the package the function hides the module.
-    monkeypatch.setattr(import_module("fedsieve.kernels.dependency"), "BLOCK", block)
+    monkeypatch.setattr(import_module("fedsieve.kernels.dependency"), "BLOCK_VALUES", 17 * block)
     for Y in (rng.integers(0, 2, (16, 3)), rng.random((16, 4)), rng.integers(0, 2, (17, 6))):
         expected = fuzzy.least_similar(fuzzy.label_similarity(Y), 5, rule)
         assert_array_equal(kernels.different_rows(Y, 5, rule), expected)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import ExtraTreesClassifier
 
 from fedsieve.kernels import tree_importances
+from fedsieve.kernels.tree_steps import drawn_rows
 from reference import sieve_loops as loops
 from strategies import tables
 
@@ -37,6 +38,21 @@ def planted(rng: np.random.Generator, n_rows: int = 120, n_features: int = 10) -
 def test_importances_are_those_of_the_loops(table, n_trees, seed):
     found = tree_importances(*table, n_trees, seed)
     assert_allclose(found, loops.tree_importances(*table, n_trees, seed), rtol=0, atol=1e-12)
+
+
+@given(labeled_tables(), st.integers(1, 5), seeds, st.integers(4, 20))
+def test_of_many_rows_each_tree_sees_those_that_the_loops_draw(table, n_trees, seed, most_rows):
+    found = tree_importances(*table, n_trees, seed, most_rows=most_rows)
+    assert_allclose(found, loops.tree_importances(*table, n_trees, seed, most_rows), rtol=0, atol=1e-12)
+
+
+def test_rows_that_a_tree_sees_are_different_ones_and_all_are_as_likely():
+    drawn = np.array([drawn_rows(50, 20, np.uint64(1), np.uint64(tree)) for tree in range(2000)])
+    assert (np.diff(drawn, axis=1) > 0).all()
+    times = np.bincount(drawn.ravel(), minlength=50)
+    assert_allclose(times / 2000, 0.4, atol=5 * np.sqrt(0.4 * 0.6 / 2000))
+    together = (drawn == 0).any(axis=1) & (drawn == 49).any(axis=1)
+    assert together.mean() == pytest.approx(20 * 19 / (50 * 49), abs=0.05)
 
 
 @pytest.mark.parametrize("n_threads", ["1", "4"])
@@ -143,3 +159,17 @@ def test_the_best_feature_is_that_of_another_library(rng):
     ours = tree_importances(X, Y, 200)
     assert np.argmax(ours) == np.argmax(forest.feature_importances_) == 3
     assert_allclose(ours, forest.feature_importances_, atol=0.1)
+
+
+@pytest.mark.parametrize("kind", ["two values", "few values", "continuous"])
+@pytest.mark.parametrize("n_rows", [5, 63, 64, 65, 200])
+def test_counting_finds_the_same_trees_as_weighing_rows_of_weight_1(kind, n_rows):
+    """To the last bit: whole numbers are exact, in whatever order they are added."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 7))
+    X = {"two values": np.where(X > 0.8, 3.5, -0.25), "few values": np.round(X), "continuous": X}[kind]
+    X[:, 0] = 2.0  # constant
+    Y = (rng.random((n_rows, 5)) < 0.3).astype(float)
+    counted = tree_importances(X, Y, 8, seed=3, most_rows=130)
+    np.testing.assert_array_equal(counted, tree_importances(X, Y, 8, 3, np.ones(n_rows), most_rows=130))
+    assert counted.sum() == pytest.approx(1) or n_rows == 5

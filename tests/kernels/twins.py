@@ -32,3 +32,14 @@ def mixed_table(rng, n_rows, n_features, *, share_missing=0.0):
     )
     X = np.stack([makers[p % len(makers)]() for p in range(n_features)], axis=1)
     return np.where(rng.random(X.shape) < share_missing, np.nan, X)
+
+
+def sampled_pair_sums(X, radius, sample, kind="distance", nominal=None):
+    """The estimate from a sample, pair by pair: its mean stands for all pairs of different rows."""
+    degrees = np.floor(relations_of(X, radius, kind, nominal) * ONE + 0.5).astype(np.int64)
+    n_rows, order = len(X), sample.order
+    pairs = [(order[i], order[(i + step) % n_rows]) for i in range(n_rows) for step in range(1, sample.n_next + 1)]
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs)  # each once
+    there = np.array([degrees[:, i, j] for i, j in pairs])
+    sums = np.array([[np.minimum(r, s).sum() for s in there.T] for r in there.T])
+    return n_rows + n_rows * (n_rows - 1) / len(pairs) * (sums / ONE)

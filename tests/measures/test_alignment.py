@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import rankdata
 
-from fedsieve.sieve.views import greedy_alignment, mean_ranks
+from fedsieve.sieve.first_views import greedy_alignment
+from fedsieve.sieve.views import mean_ranks
 from reference import sieve_loops as loops
 from strategies import tables
 

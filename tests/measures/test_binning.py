@@ -10,11 +10,14 @@ from fedsieve.measures import binning
 from fedsieve.measures.binning import (
     MAX_EDGES,
     N_BINS,
+    are_too_fine,
     bin_counts,
+    bin_counts_of,
     edges_between,
     edges_of_codes,
     edges_of_points,
     edges_of_values,
+    n_beyond,
     robust_range,
     too_fine,
 )
@@ -79,6 +82,17 @@ def test_ranges_of_a_tables_own_values_are_those_of_the_slow_twin(labeled, value
     assert robust_range(edges, counts) == loops.robust_range(edges.tolist(), counts.tolist())
 
 
+@given(columns, columns)
+def test_how_many_values_lie_beyond_a_range_follows_from_the_counts(labeled, values):
+    """But for values that are its upper end, which count where the bin above holds others too."""
+    assume(len(labeled) and len(values))
+    edges = edges_of_values(labeled)
+    counts = bin_counts(values, edges)
+    low, high = robust_range(edges, counts)
+    clipped = int(((values < low) | (values > high)).sum())
+    assert clipped <= n_beyond(edges, counts, low, high) <= clipped + int((values == high).sum())
+
+
 @given(columns, columns, columns)
 def test_counts_of_parts_add_up_to_the_counts_of_all(labeled, first, second):
     assume(len(labeled))
@@ -102,6 +116,30 @@ def test_what_is_made_here_is_never_too_fine(labeled):
     """So that no site refuses an honest server."""
     labeled = labeled[np.abs(labeled) < 1e300]
     assert too_fine(edges_of_values(labeled)) == ""
+
+
+rising = st.lists(st.sampled_from([1.0, 2.0, 300.0, 0.001]), min_size=1, max_size=36).map(
+    lambda steps: np.cumsum([-5.0, *steps])
+)
+bins_of_any_kind = st.one_of(
+    rising, st.lists(few, min_size=1, max_size=4).map(edges_of_points), columns.map(edges_of_values)
+)
+
+
+@given(st.lists(bins_of_any_kind, min_size=1, max_size=5))
+def test_which_columns_have_bins_that_are_too_fine_is_told_of_all_at_once(edges):
+    found = are_too_fine(np.concatenate(edges), np.array([len(one) for one in edges]))
+    assert found.tolist() == [loops.is_too_fine(one.tolist()) for one in edges]
+    assert found.tolist() == [too_fine(one) != "" for one in edges]
+
+
+@given(st.integers(0, 20), st.integers(1, 4), st.lists(few, min_size=2, max_size=6), st.integers(0, 2**32 - 1))
+def test_columns_of_the_same_bins_are_counted_at_once(n_rows, n_columns, ends, seed):
+    edges = np.unique(ends)
+    rng = np.random.default_rng(seed)
+    table = rng.choice([-2.0, -1.0, 0.0, 0.25, 0.5, 3.0, 4.0, np.nan], (n_rows, n_columns))
+    expected = [loops.bin_counts(column.tolist(), edges.tolist()) for column in table.T]
+    assert bin_counts_of(table, edges).tolist() == expected
 
 
 @given(st.floats(-1e6, 1e6), st.one_of(st.floats(0, 1e6), st.integers(1, 300)))

@@ -1,6 +1,6 @@
 """Covariances add up: the sum of sites' messages is the message of all their rows, whoever holds which."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.errors import ProtocolError
-from fedsieve.messages import AskCovariances, Columns, Covariances, Scaling
+from fedsieve.messages import AskCovariances, Columns, Covariances, Known, Scaling, columns
 from fedsieve.tables import ArrayTable
 from sites_with_labels import dyadic
 
@@ -145,3 +145,30 @@ def test_those_of_other_columns_do_not_add_up(features, labels):
     numbers = np.zeros(5), np.zeros(15)
     with pytest.raises(ProtocolError, match="replies about different columns do not add up"):
         Covariances(5, FEATURES, LABELS, *numbers) + Covariances(5, features, labels, *numbers)
+
+
+@given(parted_tables(), st.integers(1, 12))
+def test_matrices_may_be_worked_on_in_blocks_of_any_size(case, block):
+    whole = case.message(case.rows)
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(columns, "BLOCK", block)
+        parts = case.message(case.rows)
+        assert_array_equal(parts.upper, whole.upper)
+        assert_array_equal(parts.deviations(), whole.deviations())
+        assert_array_equal(np.diagonal(parts.raw_deviations()[0]), parts.raw_spreads())
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 15])
+@pytest.mark.parametrize("place", [(0, 1), (3, 4)])
+def test_a_covariance_that_is_too_large_is_found_in_every_block(monkeypatch, block, place):
+    rng = np.random.default_rng(0)
+    table = np.hstack([rng.random((30, 3)), rng.integers(0, 2, (30, 2))])
+    case = Parted([table])
+    request = AskCovariances(Columns(FEATURES, (), "error"), case.scaling, LABELS)
+    monkeypatch.setattr(columns, "BLOCK", block)
+    reply = case.message(table)
+    assert request.why_refused(reply, Known()) is None
+    wrong = reply.raw_deviations()[0] + np.outer(reply.sums, reply.sums) / reply.n_rows
+    wrong[place] += 16.0
+    refused = request.why_refused(replace(reply, upper=columns.upper_of(wrong)), Known())
+    assert refused == "sent covariances above the product of the deviations."

@@ -13,7 +13,7 @@ from fedsieve.methods import SSFMLFSMethod
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable
 from protocol.certificates import certificate, same
-from protocol.dishonesty import LIES, lie, named_lies, situations
+from protocol.dishonesty import LIES, all_situations, lie, named_lies, situations
 from protocol.federation import WIRES, drive, example, labeled, sites
 from strategies import KINDS, Federation, federations, with_gaps
 
@@ -30,9 +30,8 @@ def equal_sites(n_features=4):
 
 def first_of_each_kind(**parameters):
     found = {}
-    for wire in WIRES:
-        for situation in situations(equal_sites(), wire, **parameters):
-            found.setdefault(type(situation.honest), situation)
+    for situation in all_situations(equal_sites(), **parameters):
+        found.setdefault(type(situation.honest), situation)
     return found
 
 
@@ -104,7 +103,11 @@ def sums(matrix):
 NEAR = OF[m.Relations].request.relation.radius[0]
 CHAIN = [[1, 1 - NEAR / 2, 1 - NEAR / 2], [1 - NEAR / 2, 1, 1 - NEAR / 4], [1 - NEAR / 2, 1 - NEAR / 4, 1]]
 IMPOSSIBLE = {
-    "beyond what a client answers": (m.Ranges, put(high=[(0, 1e301)]), r"within ±1e\+300"),
+    "beyond what a client answers": (m.RangesAndMoments, put(high=[(0, 1e301)]), r"within ±1e\+300"),
+    "neither end beside the mean": (m.RangesAndMoments, put(mean=[(0, 0.9 / ROWS)]), "contradict its ranges"),
+    "less spread than both ends have": (m.RangesAndMoments, put(m2=[(0, 0.49)]), "contradict its ranges"),
+    "ends, and all others in the middle": (m.RangesAndMoments, put(mean=[(0, 0.3)], m2=[(0, 0.5)]), "its ranges"),
+    "more spread than zeros and ones have": (m.RangesAndMoments, put(m2=[(0, ROWS / 4 + 0.01)]), "its ranges allow"),
     "mean 0.01, spread of mean 0.5": (m.Moments, put(mean=[(0, 0.01)], m2=[(0, ROWS / 4)]), "of this mean"),
     "spread just above the widest": (m.Moments, put(mean=[(0, 1 / ROWS)], m2=[(0, 1 - 1 / ROWS + 1e-6)]), "this mean"),
     "spread of half a one as of a whole": (m.Moments, put(mean=[(0, 0.5 / ROWS)], m2=[(0, 0.3)]), "of this mean"),
@@ -140,25 +143,31 @@ def test_nominal_relations_are_equivalences():
     assert "radius allows" in told([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])
 
 
-def test_later_replies_must_fit_the_ones_before():
-    moments, ranges = OF[m.Moments], OF[m.Ranges]
-    known = replace(moments.known, earlier={m.AskRanges: (ranges.request, ranges.honest)})
-    columns = replace(moments.request.columns, missing="unrelated")
-    lenient = replace(moments.request, columns=columns)
+def test_columns_without_values_or_of_one_value_have_no_moments():
+    both = OF_GAPS[m.RangesAndMoments]
+    nothing = {"count": [(0, 0)], "low": [(0, np.inf)], "high": [(0, -np.inf)], "mean": [(0, 0.0)], "m2": [(0, 0.0)]}
+    point = {"low": [(0, 2.0)], "high": [(0, 2.0)], "mean": [(0, 0.0)], "m2": [(0, 0.0)]}
+    for honest in (nothing, point, {**point, "count": [(0, 1)]}):
+        assert both.request.why_refused(put(**honest)(both.honest), both.known) is None
     for change, reason in (
-        (put(m2=[(0, 0.0)]), "contradict its ranges"),
-        (put(count=[(0, 0)], mean=[(0, 0.0)], m2=[(0, 0.0)]), "counts that contradict"),
-        (lambda reply: replace(reply, n_clipped=1), "clipped 1 values, though"),
+        ({**nothing, "count": [(0, 1)]}, "misses 13 values, of at least 14"),
+        ({**nothing, "mean": [(0, 0.5)]}, "other moments than 0"),
+        ({**point, "m2": [(0, 0.1)]}, "other moments than 0"),
+        ({"count": [(0, 1)]}, "one value in a range of two ends"),
+        ({"count": [(0, 0)]}, "counts that contradict its ranges"),
     ):
-        assert reason in lenient.why_refused(change(moments.honest), known)
-    narrow = put(low=[(0, 1.0)], high=[(0, 1.5)])(ranges.honest)  # 0.49 to 0.53 of the federation's range
-    known = replace(known, earlier={m.AskRanges: (ranges.request, narrow)})
-    for mean, m2, reason in ((0.5, 0.9, "spread above what its ranges"), (0.1, 0.002, "contradict its ranges")):
-        reply = put(mean=[(0, mean)], m2=[(0, m2)])(moments.honest)
-        assert moments.request.why_refused(reply, moments.known) is None
-        assert reason in moments.request.why_refused(reply, known)
+        assert reason in both.request.why_refused(put(**change)(both.honest), both.known)
 
-    first, second = situations(equal_sites(), "vectors")[2:4]
+
+def test_exact_ranges_clip_nothing():
+    moments = OF[m.Moments]
+    assert moments.request.why_refused(moments.honest, moments.known) is None
+    clipped = replace(moments.honest, n_clipped=1)
+    assert "clipped 1 values, though" in moments.request.why_refused(clipped, moments.known)
+
+
+def test_later_replies_must_fit_the_ones_before():
+    first, second = situations(equal_sites(), "vectors")[1:3]
     later = replace(second.request, relation=None)
     known = replace(second.known, earlier={m.AskProducts: (first.request, first.honest)})
     assert later.why_refused(second.honest, known) is None
@@ -212,4 +221,4 @@ def test_no_honest_reply_is_ever_refused(case, options, seed):
         return reply
 
     drive(method, labeled(case), sites(case), check)
-    assert seen & {m.Moments, m.Deviations}
+    assert seen & {m.Moments, m.Deviations, m.RangesAndMoments}

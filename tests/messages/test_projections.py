@@ -206,7 +206,8 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
     dense = encoding_module.dense
     monkeypatch.setattr(encoding_module, "dense", lambda some: read.append(some.shape) or dense(some))
     monkeypatch.setattr(tables, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
-    monkeypatch.setattr(tables, "BATCH_VALUES", 8 * 624 - 1)
+    for kind in ("BATCH_VALUES", "SPARSE_VALUES"):
+        monkeypatch.setattr(tables, kind, 8 * 624 - 1)
     asked = request(m.AskProjections, case)
     projections = answer(case, wrap(X), asked)
     assert read == [(7, 600)] * 4 + [(2, 600)]  # 624 numbers become of a row

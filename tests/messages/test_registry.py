@@ -18,8 +18,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fedsieve
 from fedsieve import messages as m
 from fedsieve.errors import ProtocolError
+from fedsieve.learning.label_models import label_model
 from fedsieve.methods import METHODS, SieveMethod, SSFMLFSMethod
-from fedsieve.protocol import Method
+from fedsieve.methods.collecting import Collecting
+from fedsieve.methods.follow_ups import FOLLOW_UPS
+from fedsieve.methods.labeling import Labeling
+from fedsieve.protocol import Method, PlainCohort
 from fedsieve.transport.codec import decode, encode, encoded_size
 from protocol.federation import WIRES, drive, example, labeled, sites
 from protocol.supervised import PLANS, supervised_example
@@ -32,6 +36,7 @@ ADDED = [kind for kind in REPLIES if not kind.why_no_sum]
 NOT_ADDED = [kind for kind in (*REPLIES, m.Refusal) if kind.why_no_sum]
 SOURCES = Path(fedsieve.__file__).parent
 RANGES = ("federated", "robust")
+WIDE = dict.fromkeys(example().features, (-15.0, 15.0))
 
 
 @cache
@@ -46,10 +51,32 @@ def runs() -> list[tuple[Method, list[tuple[m.Request, dict[str, m.Reply]]]]]:
         *((SSFMLFSMethod(case.features, **how), labeled(case), sites(case)) for how in SSFMLFSMethod.together),
         *((SieveMethod(case.features, ranges=how, **narrow), labeled(case), sites(case)) for how in RANGES),
         (SieveMethod(case.features, missing="indicator", **narrow), labeled(gaps), sites(gaps)),
+        *((SieveMethod(case.features, ranges=WIDE, n_trees=3), labeled(case), sites(some)) for some in (case, gaps)),
         (SieveMethod(case.features, epsilon=1.0, **narrow), labeled(case), sites(case)),
         *((supervised.plan(name, ranges=how), supervised.rows, supervised.sites) for name, how in with_labels),
     ]
-    return [(method, _said(method, *parties)) for method, *parties in made]
+    said = [(method, _said(method, *parties)) for method, *parties in made]
+    return [*said, *_followed(supervised)]
+
+
+def _followed(case):
+    """What can follow a run: a model of the labels for all sites, and rows of each by itself."""
+    rows, chosen = case.rows, case.features[:2]
+    model = label_model("logistic", rows.X[:, :2], rows.Y, np.zeros(2, dtype=bool))
+    labeling = Labeling.after(case.plan("FMLFS"), chosen, case.labels, model=model)
+    asked = (labeling.scoring(), labeling.counting())
+    scored = [(request, {name: request.answer(site) for name, site in case.sites.items()}) for request in asked]
+    collecting, sent = Collecting.after(case.plan("FMLFS"), chosen, case.labels), []
+    for name, site in case.sites.items():
+        steps, replies = collecting.run(rows, PlainCohort((name,))), None
+        while True:
+            try:
+                request = steps.send(replies).request
+            except StopIteration:
+                break
+            replies = {name: request.answer(site)}
+            sent.append((request, replies))
+    return [(labeling, scored), (collecting, sent)]
 
 
 def _said(method, rows, clients):
@@ -89,7 +116,7 @@ def assert_same(first, second, same_array=assert_array_equal):
 
 
 def test_every_method_speaks_here():
-    assert {type(method) for method, _ in runs()} == set(METHODS.values())
+    assert {type(method) for method, _ in runs()} == {*METHODS.values(), *FOLLOW_UPS.values()}
 
 
 @pytest.mark.parametrize("kind", [*REQUESTS, *REPLIES], ids=lambda kind: kind.__name__)

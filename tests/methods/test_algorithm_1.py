@@ -60,11 +60,18 @@ def test_nothing_else_is_sent():
     assert set(model.influence_) == set(case.clients)
 
 
-@pytest.mark.parametrize("other", [{"ranges": "federated"}, {"spread": "pooled"}, {"wire": "statistics"}])
-def test_any_other_setting_asks_for_moments(other):
+@pytest.mark.parametrize(
+    ("other", "asked"),
+    [
+        ({"ranges": "federated"}, "AskRangesAndMoments"),
+        ({"spread": "pooled"}, "AskMoments"),
+        ({"wire": "statistics"}, "AskMoments"),
+    ],
+)
+def test_any_other_setting_asks_for_moments(other, asked):
     case = example()
     model = SSFMLFS(**{**LITERAL, **other}).fit(case.X, case.Y, clients=case.clients)
-    assert "AskMoments" in {entry.kind for entry in model.transcript_}
+    assert asked in {entry.kind for entry in model.transcript_}
 
 
 def test_the_message_of_deviations_changes_no_score():

@@ -12,6 +12,7 @@ from fedsieve import SSFMLFS, Sieve
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import Labeled
+from fedsieve.selectors.federation import read_federation
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from sieve_cases import partitions, sieve_cases
@@ -242,7 +243,7 @@ def test_a_column_that_no_labeled_row_has_is_scaled_by_the_others(selector):
     X[:, 1] = np.nan
     sites = [rng.normal([0, 100, 0], [1, 8, 1], (200, 3)) for _ in range(3)]
     sites[0][5, 1] = 1e6
-    parameters = selector._parameters(selector._read(X, Y, sites, None))
+    parameters = selector._parameters(read_federation(selector, X, Y, sites, None))
     low, high = parameters["bounds"]["x1"]
     assert 60 < low < 90
     assert 110 < high < 140

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fedsieve import Sieve
 from fedsieve import messages as m
 from fedsieve.errors import DataError
 from fedsieve.protocol import Labeled
@@ -288,5 +289,20 @@ def test_labeled_rows_that_do_not_differ_teach_nothing(parameters, ridge, value)
 def test_labels_that_do_not_vary_are_told_before_anybody_is_asked(value):
     case = sieve_example()
     rows = Labeled(case.X, np.full_like(case.Y, value))
-    with pytest.raises(DataError, match=r"^Sieve: no label varies over the 14 labeled rows; nothing to learn\.$"):
+    with pytest.raises(
+        DataError, match=r"^Sieve: no label varies over the 14 labeled rows; .* in some rows and not in others\.$"
+    ):
         drive(case.plan(), rows, case.sites(thirds(case)), lambda *_: pytest.fail("asked"))
+
+
+def test_groups_that_leave_room_for_fewer_than_k_are_selected_all_the_same():
+    """Only one of the two best units fits into the columns that are compared; nobody knows how like it the other is."""
+    rng = np.random.default_rng(0)
+    X, others = rng.random((60, 7)), rng.random((80, 7))
+    Y = np.column_stack([X[:, 4] + X[:, 5] > 1, X[:, 5] + X[:, 6] > 1, X[:, 2] + X[:, 4] > 1]).astype(int)
+    selector = Sieve(2, groups=[[2, 3], [4, 5, 6]], screen=4, n_trees=20, n_bootstraps=2)
+    selector.fit(X, Y, clients={"a": others[:40], "b": others[40:]})
+    assert sorted(np.flatnonzero(selector.support_)) == [2, 3, 4, 5, 6]
+    _, alike, features = selector._alike
+    assert alike.shape == (3, 3)
+    assert sorted(features) == [4, 5, 6]

@@ -76,10 +76,10 @@ def test_numpy_numbers_are_numbers():
 
 
 def test_auto_takes_statistics_up_to_two_thousand_features():
-    assert SSFMLFSMethod(tuple(map(str, range(2000)))).wire_form == "statistics"
-    assert SSFMLFSMethod(tuple(map(str, range(2001)))).wire_form == "vectors"
+    assert SSFMLFSMethod(tuple(map(str, range(2080)))).wire_form == "statistics"
+    assert SSFMLFSMethod(tuple(map(str, range(2110)))).wire_form == "vectors"
     assert SSFMLFSMethod(FEATURES, wire="matrices").wire_form == "matrices"
-    assert SSFMLFSMethod(tuple(map(str, range(2001))), aggregation="mean").wire_form == "statistics"
+    assert SSFMLFSMethod(tuple(map(str, range(2110))), aggregation="mean").wire_form == "statistics"
 
 
 def assert_same_order_up_to_ties(first, second, rel=1e-6):

@@ -45,7 +45,7 @@ OWN = [
     (FedCMFSMethod, {"alpha": 2}, "alpha must be in [0, 1]; got 2."),
     (FedCMFSMethod, {"max_conditioning": 1.5}, "max_conditioning must be a whole number in [0, 5]; got 1.5."),
     (FedCMFSMethod, {"max_pool": 0}, "max_pool must be a whole number of at least 1; got 0."),
-    (FedCMFSMethod, {"combine": "sum"}, "combine must be one of 'p-values', 'pooled'; got 'sum'."),
+    (FedCMFSMethod, {"combine": "sum"}, "combine must be one of 'p-values', 'votes', 'pooled'; got 'sum'."),
     (FedCMFSMethod, {"wire": "auto"}, "wire must be one of 'statistics', 'tests'; got 'auto'."),
     (
         FedCMFSMethod,

@@ -246,7 +246,7 @@ def test_bins_stay_the_same_in_all_runs_under_one_agreement():
     site = Site(GRAPH)
     site.ask(first, run="one")
     assert site.refused(replace(first, bins=other), run="two") == (
-        "was told another story than before: bins of 'c' changed."
+        "was told another story than before: bins of 'c' changed. Under one agreement all runs have the same."
     )
     assert type(site.ask(first, run="two")) is m.Histograms
     assert type(site.ask(second, run="two")) is m.Moments

@@ -43,12 +43,13 @@ def requests(plan: SSFMLFSMethod, **changes) -> dict[type, m.Request]:
     ends = {"federated": (np.zeros(d), np.ones(d)), "local": (None, None)}
     scaling = scaling or plan.declared_scaling or m.Scaling(*ends[str(plan.ranges)], str(plan.ranges))
     relation = m.Relation(columns, scaling, np.full(d, 0.1), kind)
-    found = [m.AskRanges(columns), m.AskMoments(columns, scaling), m.AskRelations(relation), m.AskPairSums(relation)]
-    return {type(request): request for request in [*found, m.AskProducts(relation, np.ones(d))]}
+    found = [m.AskRanges(columns), m.AskRangesAndMoments(columns), m.AskMoments(columns, scaling)]
+    graph = [m.AskRelations(relation), m.AskPairSums(relation), m.AskProducts(relation, np.ones(d))]
+    return {type(request): request for request in [*found, *graph]}
 
 
 def agreed(plan: SSFMLFSMethod) -> set[type]:
-    return {m.AskMoments, GRAPH[plan.wire_form]} | ({m.AskRanges} if plan.ranges == "federated" else set())
+    return {m.AskRangesAndMoments if plan.ranges == "federated" else m.AskMoments, GRAPH[plan.wire_form]}
 
 
 @pytest.mark.parametrize("ranges", SETTINGS)
@@ -93,7 +94,7 @@ def test_other_columns_or_another_way_to_read_them_are_refused_in_every_kind(wir
 def test_codes_may_not_be_read_as_amounts():
     policy = Rules(SSFMLFSMethod(FEATURES, nominal=("f1",)))
     with pytest.raises(ProtocolError, match="in another way than agreed"):
-        policy.check(requests(policy.plan, nominal=())[m.AskMoments])
+        policy.check(requests(policy.plan, nominal=())[m.AskRangesAndMoments])
 
 
 OTHER_SCALINGS = {

@@ -74,7 +74,7 @@ def asked(policy):
 
 
 def test_rows_leave_only_where_the_sites_own_rules_say_so():
-    said = "sends all rows as they are; its policy does not allow that (rows_may_leave = false)."
+    said = "sends rows as they are; its policy does not allow that (rows_may_leave = false)."
     assert said in why_forbidden(METHOD, SITE)
     assert said in asked(SITE).reason
     allowed = replace(SITE, rows_may_leave=True)

@@ -38,10 +38,16 @@ def same(first: object, second: object, rtol: float = 1e-6) -> bool:
     return True
 
 
-def of_ranges(_request: m.AskRanges, reply: m.Ranges, _start: np.ndarray) -> np.ndarray:
-    """One row of lows, the others of highs; an empty column is missing everywhere."""
-    X = np.tile(np.where(reply.low > reply.high, np.nan, reply.high), (reply.n_rows, 1))
-    X[0] = np.where(reply.low > reply.high, np.nan, reply.low)
+def of_ranges_and_moments(_request: m.AskRangesAndMoments, reply: m.RangesAndMoments, _start: np.ndarray) -> np.ndarray:
+    """A low, a high, and others between that have the mean and spread which are left."""
+    X = np.full((reply.n_rows, len(reply.features)), np.nan)
+    for p, (low, high, count) in enumerate(zip(reply.low, reply.high, reply.count, strict=True)):
+        X[: min(count, 2), p] = [low, high][:count]
+        if count > 2:
+            rest, total = count - 2, count * reply.mean[p] - 1
+            squares = reply.m2[p] + count * reply.mean[p] ** 2 - 1
+            between = _spread_out(rest, total / rest, max(squares - total**2 / rest, 0.0)) if low < high else 0.0
+            X[2:count, p] = low + between * (high - low)
     return X
 
 
@@ -106,7 +112,7 @@ def of_relations(request: m.AskRelations, reply: m.Relations, start: np.ndarray)
 
 
 FINDERS = {
-    m.Ranges: of_ranges,
+    m.RangesAndMoments: of_ranges_and_moments,
     m.Moments: of_moments,
     m.Relations: of_relations,
     m.PairSums: of_pair_sums,

@@ -15,11 +15,11 @@ from fedsieve.methods import SSFMLFSMethod
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable
 from protocol.certificates import asked_columns
-from protocol.federation import drive, labeled, sites
+from protocol.federation import WIRES, drive, labeled, sites
 from strategies import Federation
 
 ARRAYS = {
-    m.Ranges: ("low", "high"),
+    m.RangesAndMoments: ("low", "high", "mean", "m2"),
     m.Moments: ("mean", "m2"),
     m.Relations: ("values",),
     m.PairSums: ("upper",),
@@ -61,6 +61,15 @@ def situations(case: Federation, wire: str, **parameters) -> list[Situation]:
         found.append(Situation(request, *replies, known, [X[:, place] for X in (mine, theirs, ago)]))
         n_rows = len(mine)
     return found
+
+
+def all_situations(case: Federation, **parameters) -> list[Situation]:
+    """Those of every wire form; and moments by themselves, in ranges that hold all values, so that none is clipped."""
+    declared = dict.fromkeys(case.features, (-15.0, 15.0))
+    second = situations(case, "statistics", ranges=declared, **parameters)[0]
+    scaling = replace(second.request.scaling, kind="federated")
+    moments = replace(second, request=replace(second.request, scaling=scaling))
+    return [*(found for wire in WIRES for found in situations(case, wire, **parameters)), moments]
 
 
 def lie(s: Situation, name: str, rng: np.random.Generator) -> m.Reply:
@@ -121,7 +130,8 @@ LIES: dict[str, Callable[[Situation, np.random.Generator], m.Reply]] = {
 
 def named_lies(s: Situation) -> list[str]:
     """The lies that a reply of this kind can tell."""
-    only = {"more clipped": m.Moments, "fewer present": m.Moments, "one row unrelated": m.Relations}
+    counts = m.Moments | m.RangesAndMoments
+    only = {"more clipped": m.Moments, "fewer present": counts, "one row unrelated": m.Relations}
     return [name for name in LIES if name not in only or isinstance(s.honest, only[name])]
 
 

@@ -34,33 +34,41 @@ def entry(index, value):
 
 
 BAD = [
-    ("statistics", m.Ranges, changed(low=entry(2, np.nan)), "bad range .* must be finite"),
-    ("statistics", m.Ranges, changed(high=entry(0, -1e9)), "low <= high"),
-    ("statistics", m.Ranges, changed(low=np.inf, high=-np.inf), "low as float, no array of numbers"),
-    ("statistics", m.Ranges, changed(low=lambda x: x.astype(str)), "no array of numbers"),
-    ("statistics", m.Ranges, changed(n_rows=10**400), "whole number below 1048576"),
-    ("statistics", m.Ranges, changed(n_rows=13.0), "whole number below"),
+    ("statistics", m.RangesAndMoments, changed(low=entry(2, np.nan)), "bad range .* must be finite"),
+    ("statistics", m.RangesAndMoments, changed(high=entry(0, -1e9)), "low <= high"),
+    ("statistics", m.RangesAndMoments, changed(low=np.inf, high=-np.inf), "low as float, no array of numbers"),
+    ("statistics", m.RangesAndMoments, changed(low=lambda x: x.astype(str)), "no array of numbers"),
+    ("statistics", m.RangesAndMoments, changed(n_rows=10**400), "whole number below 9007199254740992"),
+    ("statistics", m.RangesAndMoments, changed(n_rows=13.0), "whole number below"),
+    ("statistics", m.RangesAndMoments, changed(count=entry(1, 3)), "counts outside"),
+    ("statistics", m.RangesAndMoments, changed(count=lambda x: x.astype(float)), "counts outside"),
+    ("statistics", m.RangesAndMoments, changed(mean=lambda x: x[:-1]), r"mean of shape \(5,\)"),
+    ("statistics", m.RangesAndMoments, changed(m2=entry(0, np.nan)), "1 values in m2 that are not finite"),
+    ("statistics", m.RangesAndMoments, changed(mean=entry(0, 0.01)), "moments that contradict its ranges"),
+    ("statistics", m.RangesAndMoments, changed(m2=entry(0, 0.4)), "moments that contradict its ranges"),
+    ("statistics", m.RangesAndMoments, changed(m2=entry(0, 9.0)), "a spread above what its ranges allow"),
+    ("statistics", m.RangesAndMoments, changed(high=entry(0, -5.0), low=entry(0, -5.0)), "one point"),
     ("statistics", m.Moments, changed(n_clipped=None), "clipped None"),
     ("vectors", m.Products, changed(values=list), "values as list, no array"),
     (
         "statistics",
-        m.Ranges,
+        m.RangesAndMoments,
         changed(features=lambda f: f[1:]),
         r"answered for 5 features, the plan has 6 \(missing: 'f0'\)",
     ),
     ("statistics", m.Moments, changed(features=lambda f: f[::-1]), "others, or in another order"),
     ("statistics", m.PairSums, changed(features=lambda f: f[::-1]), "others, or in another order"),
     ("matrices", m.Relations, changed(features=lambda f: f[::-1]), "others, or in another order"),
-    ("statistics", m.Ranges, changed(n_rows=1), "has 1 row; a client needs at least 2"),
+    ("statistics", m.RangesAndMoments, changed(n_rows=1), "has 1 row; a client needs at least 2"),
     (
         "statistics",
-        m.Ranges,
+        m.RangesAndMoments,
         lambda _: m.PairSums(5, ("f0",), np.ones(1)),
-        "answered AskRanges with PairSums; expected Ranges",
+        "answered AskRangesAndMoments with PairSums; expected RangesAndMoments",
     ),
-    ("statistics", m.Ranges, lambda _: m.Refusal("the disk is on fire"), "the disk is on fire"),
-    ("statistics", m.Ranges, lambda _: None, "did not answer"),
-    ("statistics", m.Ranges, lambda _: "hello", "answered AskRanges with str"),
+    ("statistics", m.RangesAndMoments, lambda _: m.Refusal("the disk is on fire"), "the disk is on fire"),
+    ("statistics", m.RangesAndMoments, lambda _: None, "did not answer"),
+    ("statistics", m.RangesAndMoments, lambda _: "hello", "answered AskRangesAndMoments with str"),
     ("statistics", m.Moments, changed(mean=lambda x: x[:-1]), r"mean of shape \(5,\); the plan needs \(6,\)"),
     ("statistics", m.Moments, changed(m2=entry(0, np.inf)), "1 values in m2 that are not finite"),
     ("statistics", m.Moments, changed(m2=entry(0, -0.5)), "spread that no values"),
@@ -71,7 +79,7 @@ BAD = [
     ("statistics", m.PairSums, changed(n_rows=14), "answered for 14 rows, before for 13"),
     ("vectors", m.Products, changed(n_rows=12), "answered for 12 rows, before for 13"),
     ("matrices", m.Relations, changed(n_rows=12), "answered for 12 rows, before for 13"),
-    ("statistics", m.Ranges, changed(high=lambda x: x[:-1]), r"high of shape \(5,\); the plan needs \(6,\)"),
+    ("statistics", m.RangesAndMoments, changed(high=lambda x: x[:-1]), r"high of shape \(5,\); the plan needs \(6,\)"),
     ("statistics", m.Moments, changed(n_clipped=-1), "clipped -1 values"),
     ("statistics", m.PairSums, changed(upper=lambda x: x[:-1]), "upper of shape"),
     ("statistics", m.PairSums, changed(upper=entry(1, np.nan)), "not finite"),
@@ -90,6 +98,15 @@ BAD = [
 ]
 
 
+def method_that_hears(kind, case, **parameters):
+    """Moments travel by themselves after ranges that are no exact extremes."""
+    return SSFMLFSMethod(case.features, ranges=ranges_before(kind), **parameters)
+
+
+def ranges_before(kind):
+    return "robust" if kind is m.Moments else "federated"
+
+
 def spoil(kind, tamper):
     """Tamper with what site-1 sends of this kind."""
 
@@ -103,23 +120,23 @@ def spoil(kind, tamper):
 def test_a_bad_reply_ends_the_run_and_names_client_and_reason(wire, kind, tamper, reason):
     case = example()
     with pytest.raises(ProtocolError, match=f"client 'site-1': .*{reason}"):
-        drive(SSFMLFSMethod(case.features, wire=wire), labeled(case), sites(case), spoil(kind, tamper))
+        drive(method_that_hears(kind, case, wire=wire), labeled(case), sites(case), spoil(kind, tamper))
 
 
 @pytest.mark.parametrize(("wire", "kind", "tamper"), [bad[:3] for bad in BAD])
 def test_under_drop_the_run_equals_one_without_that_client(wire, kind, tamper):
     case = example()
-    method = SSFMLFSMethod(case.features, wire=wire, on_bad_client="drop")
+    method = method_that_hears(kind, case, wire=wire, on_bad_client="drop")
     result, asked = drive(method, labeled(case), sites(case), spoil(kind, tamper))
     others = {name: X for name, X in case.clients.items() if name != "site-1"}
-    honest = select(Federation(others, case.X, case.Y), wire=wire)
+    honest = select(Federation(others, case.X, case.Y), wire=wire, ranges=ranges_before(kind))
     assert_allclose(result.scores, honest.scores, rtol=0, atol=0)
     assert list(result.dropped) == ["site-1"]
     assert set(result.n_rows) == set(others)
     # One run is one cohort: after the loss everything is asked again, and never of the lost client.
     rounds = [question.round for question in asked]
     assert rounds == sorted(rounds)
-    restart = [question for question in asked if isinstance(question.request, m.AskRanges)][1]
+    restart = [question for question in asked if type(question.request) is type(asked[0].request)][1]
     assert restart.clients == ("site-0", "site-2")
 
 
@@ -130,10 +147,11 @@ def test_clients_that_are_lost_together_are_dropped_together():
     def lose_two(_question, name, reply):
         return None if name in ("site-0", "site-2") and isinstance(reply, m.Moments) else reply
 
-    result, asked = drive(SSFMLFSMethod(case.features, on_bad_client="drop"), labeled(case), sites(case), lose_two)
+    method = method_that_hears(m.Moments, case, on_bad_client="drop")
+    result, asked = drive(method, labeled(case), sites(case), lose_two)
     assert result.dropped == dict.fromkeys(("site-0", "site-2"), "did not answer.")
     assert [type(question.request) for question in asked] == [
-        *(m.AskRanges, m.AskMoments, m.AskRanges, m.AskMoments, m.AskPairSums)
+        *(m.AskHistograms, m.AskMoments, m.AskHistograms, m.AskMoments, m.AskPairSums)
     ]
     assert [question.round for question in asked] == [1, 2, 3, 4, 5]
 
@@ -142,7 +160,7 @@ def test_drop_needs_two_clients_to_remain():
     case = example(n_clients=2)
     method = SSFMLFSMethod(case.features, on_bad_client="drop")
     with pytest.raises(ProtocolError, match=r"1 client left, at least 2 needed\. Dropped: 'site-1': the disk"):
-        drive(method, labeled(case), sites(case), spoil(m.Ranges, lambda _: m.Refusal("the disk is on fire")))
+        drive(method, labeled(case), sites(case), spoil(m.RangesAndMoments, lambda _: m.Refusal("the disk is on fire")))
 
 
 def test_a_product_that_contradicts_the_one_before_ends_the_run():

@@ -73,9 +73,25 @@ def test_a_client_that_was_dropped_has_sent_as_well():
         ({"n_rows": [3, -1]}, "n_rows of 'client-1' must be a whole number of at least 0; got -1"),
         ({"distances": [1]}, "distances has 1 entries for 2 clients; give one each"),
         ({"distances": [1, np.nan]}, "the distance of 'client-1' must be a number above 0; got nan"),
+        ({"n_rows": {"a": 3}, "distances": {"a": 1, "b": 2}}, "distances names no such client: 'b'; there are 'a'"),
+        ({"distances": 2}, "distances must be a list, or a dict by client; got 2"),
+        ({"n_rows": 7}, "n_rows must be a list, or a dict by client; got 7"),
+        ({"n_rows": "12"}, "n_rows must be a list, or a dict by client; got '12'"),
+        ({"messages": {"a": -5, "b": 1}}, "the bytes of 'a' must be a whole number of at least 0; got -5"),
+        ({"messages": {"a": "x", "b": 1}}, "the bytes of 'a' must be a whole number of at least 0; got 'x'"),
+        ({"messages": 5}, "messages must be a transcript_, or a dict of bytes by client; got 5"),
+        ({"messages": [{"x": 1}]}, "messages must be a transcript_, .*; it holds {'x': 1}"),
+        ({"messages": ["abc"]}, "messages must be a transcript_, .*; it holds 'abc'"),
+        ({"messages": [SentMessage(1, "a", "server", "Ranges", -2)]}, "n_bytes of a message must be .*; got -2"),
+        ({"messages": [SentMessage(1, "a", "server", "Ranges", "x")]}, "n_bytes of a message must be .*; got 'x'"),
     ],
 )
 def test_what_cannot_be_is_said(wrong, words):
     given = {"n_rows": [3, 4], "n_features": 5, "n_selected": 2}
     with pytest.raises(ParameterError, match=f"communication_cost: {words}"):
         communication_cost(**{**given, **wrong})
+
+
+def test_no_clients_are_an_error():
+    with pytest.raises(ParameterError, match="n_rows is empty; give one entry per client"):
+        communication_cost([], 3, 2)

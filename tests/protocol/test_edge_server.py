@@ -38,6 +38,24 @@ def test_two_edge_servers_with_three_sites_each_rank_like_six_sites_on_one_serve
     assert sum(found.n_rows.values()) == sum(flat.n_rows.values())
 
 
+@settings(max_examples=15)
+@given(
+    st.integers(0, 2**32 - 1), st.lists(st.integers(0, 4), min_size=5, max_size=5).filter(lambda of: len(set(of)) > 1)
+)
+def test_however_sites_are_grouped_into_edge_servers_the_order_is_that_of_one_server(seed, edge_of):
+    case = example(seed, n_clients=5)
+    tables = sites(case)
+    groups = {
+        f"edge-{edge}": {name: table for name, table in tables.items() if edge_of[int(name[-1])] == edge}
+        for edge in sorted(set(edge_of))
+    }
+    method = SSFMLFSMethod(case.features, wire="statistics", max_sites_per_client=4)
+    flat = select_flat(method, case)
+    found, _ = select_by_edges(method, labeled(case), groups)
+    assert_array_equal(found.order, flat.order)
+    assert_allclose(found.scores, flat.scores, rtol=1e-9)
+
+
 def select_flat(method, case):
     clients = {name: Client(site) for name, site in sites(case).items()}
     steps = federated_selection(method, labeled(case), clients)
@@ -54,7 +72,7 @@ def test_pair_sums_through_edges_are_the_same_to_the_last_bit():
     method = SSFMLFSMethod(case.features, wire="statistics", max_sites_per_client=3)
     found, said = select_by_edges(method, labeled(case), grouped(case, 2))
     assert_array_equal(found.distance, select_flat(method, case).distance)
-    assert {type(reply).__name__ for reply in said} == {"Ranges", "Moments", "PairSums"}
+    assert {type(reply).__name__ for reply in said} == {"RangesAndMoments", "PairSums"}
 
 
 def test_a_site_that_fails_is_named_by_its_edge_server():
@@ -68,6 +86,48 @@ def test_a_site_that_fails_is_named_by_its_edge_server():
     with pytest.raises(StopIteration) as finished:
         steps.send({"site-0": clients["site-0"].answer(m.AskRanges(m.Columns(case.features, (), "error")))})
     assert finished.value.value.reason == "an edge server, of which failed site 'site-1': did not answer."
+
+
+def answered(edge, clients, request, lost=()):
+    """What an edge server replies while some sites are silent, and the cohorts that it asked in vain or not."""
+    steps, cohorts = edge.answer(request), []
+    try:
+        question = next(steps)
+        while True:
+            cohorts.append((question.attempt, question.cohort))
+            there = [name for name in question.clients if name not in lost]
+            question = steps.send({name: clients[name].answer(question.request) for name in there})
+    except StopIteration as finished:
+        return finished.value, cohorts
+
+
+def test_a_site_lost_before_anything_was_told_is_left_out_and_one_lost_later_is_not():
+    case = example(n_clients=4)
+    clients = {name: Client(table) for name, table in sites(case).items()}
+    method = SSFMLFSMethod(case.features, on_bad_client="drop", min_clients=2)
+    request = m.AskRanges(m.Columns(case.features, (), "error"))
+    edge = EdgeServer(method, clients)
+    reply, cohorts = answered(edge, clients, request, lost=["site-2"])
+    left = ("site-0", "site-1", "site-3")
+    assert cohorts == [(0, tuple(clients)), (1, left)]
+    assert (edge.sites, edge.dropped) == (left, {"site-2": "did not answer."})
+    assert reply.n_rows == sum(len(case.clients[name]) for name in left)
+    later, cohorts = answered(edge, clients, request, lost=["site-3"])
+    assert cohorts == [(1, left)]
+    assert later.reason == (
+        "an edge server, of which failed site 'site-2': did not answer. site 'site-3': did not answer."
+    )
+
+
+def test_an_edge_server_with_too_few_sites_left_names_all_that_failed():
+    case = example(n_clients=3)
+    clients = {name: Client(table) for name, table in sites(case).items()}
+    edge = EdgeServer(SSFMLFSMethod(case.features, on_bad_client="drop", min_clients=2), clients)
+    request = m.AskRanges(m.Columns(case.features, (), "error"))
+    reply, _ = answered(edge, clients, request, lost=["site-0", "site-2"])
+    assert reply.reason == (
+        "an edge server, of which failed site 'site-0': did not answer. site 'site-2': did not answer."
+    )
 
 
 @pytest.mark.parametrize(

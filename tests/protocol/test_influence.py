@@ -16,15 +16,36 @@ SITES["site-3"] = np.repeat(RNG.random((60, 3)), 2, axis=1)
 
 @pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
 def test_it_is_the_share_of_features_that_a_run_without_the_site_does_not_select():
-    selector = Sieve(3, n_trees=5, n_bootstraps=0, ranges=RANGES)
+    selector = Sieve(2, n_trees=5, n_bootstraps=0, ranges=RANGES)
     fitted = selector.fit(X, Y, clients=SITES)
-    chosen, expected = set(fitted.order_[:3]), {}
+    chosen, expected = set(fitted.order_[:2]), {}
     moved = fitted.influence_
     for name in SITES:
         others = {other: rows for other, rows in SITES.items() if other != name}
-        expected[name] = 1 - len(chosen & set(selector.fit(X, Y, clients=others).order_[:3])) / 3
+        expected[name] = 1 - len(chosen & set(selector.fit(X, Y, clients=others).order_[:2])) / 2
     assert moved == expected
     assert any(moved.values())
+
+
+@pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
+def test_under_an_error_rate_orders_by_score_are_compared_and_units_counted():
+    """The set selected by e-values was compared with the best by score, and features were counted as units."""
+    rng = np.random.default_rng(4)  # with which the two sets differ
+    sites = {f"site-{number}": rng.standard_normal((60, 14)) for number in range(4)}
+    table, how = rng.standard_normal((90, 14)), {"n_trees": 5, "n_bootstraps": 0, "groups": [[0, 1], [2, 3, 4]]}
+    labels = (table[:, :11] @ rng.choice([-1, 1], (11, 5)) + 3 * rng.standard_normal((90, 5)) > 0).astype(int)
+    how["ranges"] = {f"x{p}": (-4.0, 4.0) for p in range(14)}
+    fitted = Sieve(fdr=0.4, **how).fit(table, labels, clients=sites)
+    n_units = len(set(fitted.support_.nonzero()[0]) - {1, 3, 4})
+    assert n_units < fitted.support_.sum()
+    by_number = Sieve(n_units, **how)
+    chosen, expected = set(np.flatnonzero(by_number.fit(table, labels, clients=sites).support_)), {}
+    for name in sites:
+        others = {other: rows for other, rows in sites.items() if other != name}
+        without = set(np.flatnonzero(by_number.fit(table, labels, clients=others).support_))
+        expected[name] = 1 - len(chosen & without) / len(chosen)
+    assert chosen != set(np.flatnonzero(fitted.support_))
+    assert fitted.influence_ == expected
 
 
 @pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")

@@ -15,11 +15,19 @@ def kinds(asked):
     return [type(question.request).__name__ for question in asked]
 
 
-def test_statistics_takes_three_rounds():
+@pytest.mark.parametrize(
+    ("ranges", "rounds"),
+    [
+        ("federated", ["AskRangesAndMoments", "AskPairSums"]),
+        ("robust", ["AskHistograms", "AskMoments", "AskPairSums"]),
+    ],
+)
+@pytest.mark.parametrize("spread", ["pooled", "mean"])
+def test_statistics_takes_two_rounds_with_exact_ranges_and_three_with_robust_ones(ranges, rounds, spread):
     case = example()
-    _, asked = drive(SSFMLFSMethod(case.features), labeled(case), sites(case))
-    assert kinds(asked) == ["AskRanges", "AskMoments", "AskPairSums"]
-    assert [question.round for question in asked] == [1, 2, 3]
+    _, asked = drive(SSFMLFSMethod(case.features, ranges=ranges, spread=spread), labeled(case), sites(case))
+    assert kinds(asked) == rounds
+    assert [question.round for question in asked] == [*range(1, len(rounds) + 1)]
     assert all(question.clients == ("site-0", "site-1", "site-2") for question in asked)
 
 
@@ -46,17 +54,17 @@ def test_local_and_declared_ranges_need_no_message_about_ranges():
 def test_matrices_are_asked_for_one_client_at_a_time_in_one_round():
     case = example()
     _, asked = drive(SSFMLFSMethod(case.features, wire="matrices"), labeled(case), sites(case))
-    assert [(question.round, question.clients) for question in asked[2:]] == [
-        (3, ("site-0",)),
-        (3, ("site-1",)),
-        (3, ("site-2",)),
+    assert [(question.round, question.clients) for question in asked[1:]] == [
+        (2, ("site-0",)),
+        (2, ("site-1",)),
+        (2, ("site-2",)),
     ]
 
 
 def test_vectors_take_one_round_for_degrees_and_one_per_iteration_and_send_the_relation_once():
     case = example()
     result, asked = drive(SSFMLFSMethod(case.features, wire="vectors"), labeled(case), sites(case))
-    products = [question.request for question in asked[2:]]
+    products = [question.request for question in asked[1:]]
     assert len(products) == 1 + result.n_iter
     assert products[0].relation is not None
     assert all(request.relation is None for request in products[1:])
@@ -68,7 +76,7 @@ def test_only_features_that_vary_are_asked_about_in_the_graph():
     for X in case.clients.values():
         X[:, 3] = 7.0
     _, asked = drive(SSFMLFSMethod(case.features), labeled(case), sites(case))
-    assert asked[2].request.relation.columns.features == ("f0", "f1", "f2", "f4", "f5")
+    assert asked[1].request.relation.columns.features == ("f0", "f1", "f2", "f4", "f5")
 
 
 def test_a_federation_needs_two_clients():

@@ -27,6 +27,13 @@ def bin_counts(values: Sequence[float], edges: Sequence[float]) -> list[int]:
     return counts
 
 
+def is_too_fine(edges: Sequence[float]) -> bool:
+    """More than 33 edges, more than two narrow bins, or one that is narrow and no point."""
+    least = (edges[-1] - edges[0]) / 256
+    narrow = [place for place in range(1, len(edges)) if edges[place] - edges[place - 1] < least]
+    return len(edges) > 33 or len(narrow) > 2 or not all(is_point(edges, place) for place in narrow)
+
+
 def robust_range(edges: Sequence[float], counts: Sequence[int]) -> tuple[float, float]:
     """The lower edge of the first bin that is kept, the upper one of the last; beyond finite edges, the outermost."""
     total = sum(counts)

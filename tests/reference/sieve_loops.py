@@ -6,12 +6,14 @@ ones are equal.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from reference import forward_loops
 
 Float = NDArray[np.float64]
 Units = Sequence[Sequence[int]]
@@ -24,9 +26,7 @@ WORD = 2**64 - 1
 class Views:
     """What the labeled rows say of each unit; ranks start at 0, `order` is of units."""
 
-    together: list[float]
-    alone: list[float]
-    trees: list[float]
+    ranks: dict[str, list[float]]
     scores: list[float]
     relevance: list[float]
     order: list[int]
@@ -64,7 +64,8 @@ def select(
     n_to_select: int | str | None = None,
     nominal: Collection[int] = (),
     groups: Units = (),
-    ridge: float = 0.3,
+    blend: str = "regression",
+    ridge: float | str = "auto",
     n_trees: int = 200,
     seed: int = 0,
     missing: str = "mean",
@@ -94,13 +95,15 @@ def select(
     else:
         C = covariance(np.vstack(parts))
     G = likeness(C, units)
-    views = three_views(C, G, units, own, labels, ridge, n_trees, seed)
+    look = regression_look if blend == "regression" else three_look
+    seen = look(C, G, units, own, labels, ridge, seed)
+    views = seen(own, labels, n_trees)
 
     # how many
     choice = None
     n_units = default_number(len(units)) if n_to_select is None else n_to_select
     if n_to_select == "auto":
-        choice = chosen_number(C, G, units, own, labels, ridge, n_trees, seed)
+        choice = chosen_number(seen, units, own, labels, n_trees, seed)
         n_units = choice.k
     chosen = views.order[: int(n_units)]
     how_like, like_which = redundancy(G, chosen)
@@ -115,11 +118,7 @@ def select(
         scores=per_feature(views.scores),
         order=[p for u in views.order for p in features_of_unit[u]],
         relevance=per_feature(views.relevance),
-        ranks={
-            "together": per_feature(views.together) + 1,
-            "alone": per_feature(views.alone) + 1,
-            "trees": per_feature(views.trees) + 1,
-        },
+        ranks={name: per_feature(ranks) + 1 for name, ranks in views.ranks.items()},
         redundancy=per_feature(how_like),
         redundant_with=[
             features_of_unit[like_which[unit_of[p]]][0] if like_which[unit_of[p]] >= 0 else -1
@@ -371,26 +370,64 @@ def greedy_alignment(b: Sequence[float], G: Float) -> list[int]:
     return taken + [u for u in range(len(b)) if G[u, u] == 0]
 
 
-def three_views(C: Float, G: Float, units: Units, X: Float, Y: Float, ridge: float, n_trees: int, seed: int) -> Views:
-    """Rank units by the labels of the rows X; C and G are those of all rows."""
-    T = targets(Y)
-    b = predicted_relevance(C, units, X, T, ridge)
-    c = irreplaceable(C, units, X, T, ridge)
-    importances = tree_importances(X, Y, n_trees, seed)
-    t = shares([math.fsum(importances[p] for p in columns) for columns in units])
+Look = Callable[[Float, Float, int], Views]
 
-    taken = greedy_alignment(b, G)
-    together = [float(taken.index(u)) for u in range(len(units))]
-    alone, trees = mean_ranks(c), mean_ranks(t)
-    m = default_number(len(units))
-    largest_c, largest_t = max(c) or 1.0, max(t) or 1.0
-    scores, relevance = [], []
-    for u in range(len(units)):
-        linear = m / (m + together[u]) / 4 + math.sqrt(c[u] / largest_c) / 4
-        scores.append(linear + math.sqrt(t[u] / largest_t) / 2)
-        relevance.append(b[u] / 4 + c[u] / 4 + t[u] / 2)
-    order = sorted(range(len(units)), key=lambda u: (G[u, u] == 0, -float(np.round(scores[u], 12)), u))
-    return Views(together, alone, trees, scores, relevance, order)
+
+def three_look(C: Float, G: Float, units: Units, _X: Float, _Y: Float, ridge: float | str, seed: int) -> Look:
+    """The first Sieve: how units are ranked by the labels of some rows; C and G are those of all rows."""
+    strength = 0.3 if isinstance(ridge, str) else ridge
+
+    def seen(X: Float, Y: Float, n_trees: int) -> Views:
+        T = targets(Y)
+        b = predicted_relevance(C, units, X, T, strength)
+        c = irreplaceable(C, units, X, T, strength)
+        importances = tree_importances(X, Y, n_trees, seed)
+        t = shares([math.fsum(importances[p] for p in columns) for columns in units])
+
+        taken = greedy_alignment(b, G)
+        together = [float(taken.index(u)) for u in range(len(units))]
+        m = default_number(len(units))
+        largest_c, largest_t = max(c) or 1.0, max(t) or 1.0
+        scores, relevance = [], []
+        for u in range(len(units)):
+            linear = m / (m + together[u]) / 4 + math.sqrt(c[u] / largest_c) / 4
+            scores.append(linear + math.sqrt(t[u] / largest_t) / 2)
+            relevance.append(b[u] / 4 + c[u] / 4 + t[u] / 2)
+        ranks = {"together": together, "alone": mean_ranks(c), "trees": mean_ranks(t)}
+        return Views(ranks, scores, relevance, best_first(scores, G))
+
+    return seen
+
+
+def regression_look(C: Float, G: Float, units: Units, own: Float, labels: Float, ridge: float | str, seed: int) -> Look:
+    """Sieve: the penalty is chosen once, on all labeled rows."""
+    per_deviation, R = forward_loops.standardized(C)
+    strength = ridge
+    if isinstance(ridge, str):
+        strength = forward_loops.strength_left_out(own * per_deviation, targets(labels), forward_loops.says(labels))
+
+    def seen(X: Float, Y: Float, n_trees: int) -> Views:
+        W = ridge_coefficients(centered_columns(X) * per_deviation, targets(Y), float(strength))
+        B = (R @ W) * forward_loops.says(Y)
+        b = shares(forward_loops.first_gains(R, B, units))
+        importances = tree_importances(X, Y, n_trees, seed)
+        t = shares([math.fsum(importances[p] for p in columns) for columns in units])
+        m = default_number(len(units))
+        order = forward_loops.forward_order(R, B, units, 2 * m)
+        linear = [float(order.index(u)) for u in range(len(units))]
+        largest = max(t) or 1.0
+        scores = [
+            0.7 * m / (m + place) + 0.3 * math.sqrt(share / largest) for place, share in zip(linear, t, strict=True)
+        ]
+        relevance = [0.7 * by_regression + 0.3 * by_trees for by_regression, by_trees in zip(b, t, strict=True)]
+        return Views({"linear": linear, "trees": mean_ranks(t)}, scores, relevance, best_first(scores, G))
+
+    return seen
+
+
+def best_first(scores: Sequence[float], G: Float) -> list[int]:
+    """By score, to 12 decimals, those without variance last."""
+    return sorted(range(len(scores)), key=lambda u: (G[u, u] == 0, -float(np.round(scores[u], 12)), u))
 
 
 # Trees
@@ -408,11 +445,15 @@ def mix(z: int) -> int:
     return z ^ (z >> 31)
 
 
-class Uniform:
-    """The random numbers of one tree, in [0, 1)."""
+def tree_key(seed: int, tree: int) -> int:
+    return mix(mix(seed & WORD) ^ tree)
 
-    def __init__(self, seed: int, tree: int) -> None:
-        self.key = mix(mix(seed & WORD) ^ tree)
+
+class Uniform:
+    """Random numbers in [0, 1)."""
+
+    def __init__(self, key: int) -> None:
+        self.key = key
         self.counter = 0
 
     def next(self) -> float:
@@ -420,18 +461,34 @@ class Uniform:
         return (mix((self.key + self.counter) & WORD) >> 11) / 2**53
 
 
-def tree_importances(X: Float, Y: Float, n_trees: int, seed: int) -> list[float]:
+def tree_importances(X: Float, Y: Float, n_trees: int, seed: int, most_rows: int = 4096) -> list[float]:
     """Shares of the decrease of impurity, over all trees; copies of a column share equally."""
     different = [[float(v) for v in column] for column in np.unique(np.asarray(X, dtype=np.float64).T, axis=0)]
     labels = [[float(v) for v in row] for row in Y]
     n_candidates = max(1, int(math.sqrt(X.shape[1])))
     totals = [0.0] * len(different)
     for tree in range(n_trees):
-        for p, credit in enumerate(shares(tree_credits(different, labels, n_candidates, Uniform(seed, tree)))):
+        rows = rows_seen(len(labels), most_rows, seed, tree)
+        columns, carried = [[column[i] for i in rows] for column in different], [labels[i] for i in rows]
+        for p, credit in enumerate(shares(tree_credits(columns, carried, n_candidates, Uniform(tree_key(seed, tree))))):
             totals[p] += credit
     totals = shares(totals)
     which = [different.index([float(v) for v in X[:, q]]) for q in range(X.shape[1])]
     return [totals[p] / which.count(p) for p in which]
+
+
+def rows_seen(n_rows: int, most_rows: int, seed: int, tree: int) -> list[int]:
+    """All rows, or of more than a tree sees so many, each the next draw of those left."""
+    if n_rows <= most_rows:
+        return list(range(n_rows))
+    random, left = Uniform(mix(~tree_key(seed, tree) & WORD)), list(range(n_rows))
+    drawn = []
+    for place in range(most_rows):
+        at = int(random.next() * (n_rows - place))
+        drawn.append(left[at])
+        left[at] = left[0]
+        del left[0]
+    return sorted(drawn)
 
 
 def tree_credits(
@@ -522,9 +579,7 @@ def redundancy(G: Float, chosen: Sequence[int]) -> tuple[list[float], list[int]]
     return how_like, like_which
 
 
-def chosen_number(
-    C: Float, G: Float, units: Units, X: Float, Y: Float, ridge: float, n_trees: int, seed: int
-) -> Choice:
+def chosen_number(seen: Look, units: Units, X: Float, Y: Float, n_trees: int, seed: int) -> Choice:
     """The fewest units whose ranking of labels is about as good as that of the best number."""
     n, n_labels = Y.shape
     sizes = sorted({int(k) for k in np.round(np.geomspace(1, len(units), 20))})
@@ -535,7 +590,7 @@ def chosen_number(
         for f in range(5):
             fold = [int(i) for i in shuffled[f::5]]
             taught = [i for i in range(n) if i not in fold]
-            views = three_views(C, G, units, X[taught], Y[taught], ridge, math.ceil(n_trees / 4), seed)
+            views = seen(X[taught], Y[taught], math.ceil(n_trees / 4))
             for k in sizes:
                 columns = [c for u in views.order[:k] for c in units[u]]
                 for i in fold:
@@ -584,7 +639,9 @@ def ranking_loss(y: Sequence[float], scores: Sequence[float]) -> Fraction:
 
 def label_correlations(C: Float, units: Units, X: Float, Y: Float, ridge: float) -> list[list[float]]:
     """Per label and unit, the absolute correlation that the regression expects over all rows; NaN for constants."""
-    covered = iter((C @ ridge_coefficients(centered_columns(X), targets(Y), ridge)).T)
+    scale, _ = forward_loops.standardized(C)
+    W = scale[:, None] * ridge_coefficients(centered_columns(X) * scale, targets(Y), ridge)
+    covered = iter((C @ W).T)
     found = []
     for label in Y.T:
         if min(label) == max(label):

@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 
 from fedsieve.errors import ParameterError
-from fedsieve.experiments.config import Contender, Experiment, read_experiment
+from fedsieve.experiments.config import Contender, Experiment
 from fedsieve.experiments.evaluation import Evaluation
+from fedsieve.experiments.experiment_file import read_experiment
 from fedsieve.experiments.records import Records
+from fedsieve.experiments.sensitivity import with_variants
+from fedsieve.report import curves, sensitivity_page
 from fedsieve.report.experiment_report import write_report
 from fedsieve.report.metric_tables import published_values
 
@@ -109,7 +112,7 @@ def test_curves_have_a_column_per_share_and_a_figure(tmp_path, rng):
 
 def test_curves_against_the_number_of_features(tmp_path, rng):
     k = dict.fromkeys(DATASETS, 20)
-    case = experiment("curves", k=k, k_levels=(1.0, 0.25))
+    case = experiment("curves", contenders=(*METHODS, Contender("CSFS", "CSFS")), k=k, k_levels=(1.0, 0.25))
     write_report(case, records(case, rng), tmp_path, tmp_path / "none")
     text = (tmp_path / "t.md").read_text()
     assert "| dataset | method | 100% | 25% |" in text
@@ -186,6 +189,52 @@ def test_published_relations_are_counted_beside_ours(tmp_path, published, rng):
     assert "Of 9 published orders of two methods (a dataset and a metric each), 3 hold in our means" in text
 
 
+def test_each_reading_of_the_paper_s_method_is_counted_against_chance_and_the_published(tmp_path, published, rng):
+    for file in published.glob("*.csv"):
+        file.write_text(file.read_text() + "BMFS,0.4,0.6,0.7\nMGFS,0.4,0.6,0.7\n")
+    # `records` makes each row better than those before it.
+    rows = [Contender(name, name) for name in ("SSFMLFS", "BMFS", "random", "FSNM", "MGFS")]
+    rows.insert(4, Contender("SSFMLFS", "SSFMLFS, soft", (("decisions", "soft"),)))
+    rows.append(Contender("MGFS", "MGFS, other", (("other", True),)))
+    case = experiment("metrics", contenders=tuple(rows))
+    write_report(case, records(case, rng), tmp_path, published)
+    text = (tmp_path / "t.md").read_text()
+    assert "| reading | than random features | than the 2 published rivals together |" in text  # a variant is none
+    assert "| SSFMLFS | 0, 0, 9 | 0, 0, 18 |" in text
+    assert "| SSFMLFS, soft | 9, 0, 0 | 9, 0, 9 |" in text
+    assert "| MGFS, other | 0 | 0 | 9 | " in text  # but it is compared, beside what is published of its method
+    assert text.count("| SSFMLFS, soft | 0 |") == 0
+
+
+def test_curves_may_show_some_metrics_only(tmp_path, rng):
+    another = (*METHODS, Contender("CSFS", "CSFS"))
+    for methods, competing in ((METHODS, []), (another, ["## Who is best, scaled features"])):
+        case = experiment("curves", contenders=methods, labeled=(0.1, 0.4), metrics=("coverage",))
+        write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+        text = (tmp_path / "t.md").read_text()
+        headings = [line for line in text.splitlines() if line.startswith("## ")]
+        assert headings == [*competing, "## Coverage ↓, scaled features"]  # who is best among one is no question
+    assert "| method | coverage |" in text
+
+
+def test_figures_name_datasets_and_what_is_varied(tmp_path, rng, monkeypatch):
+    drawn = []
+    for module in (curves, sensitivity_page):
+        monkeypatch.setattr(module, "save", lambda figure, *_, **__: drawn.append(figure))
+    case = experiment("curves", labeled=(0.1, 0.4), metrics=("coverage", "ranking_loss"))
+    write_report(case, records(case, rng), tmp_path, tmp_path / "none")
+    factors = (("lam", (0.4, 1.2)), ("damping", (0.5, 0.85, 0.95)))
+    varied = with_variants(experiment("sensitivity", factors=factors, crossed=(("damping", "lam"),)))
+    write_report(varied, records(varied, rng), tmp_path, tmp_path / "none")
+    for figure, n_rows in zip(drawn, (2, 3), strict=True):
+        assert [axes.get_title() for axes in figure.axes] == [*DATASETS, *[""] * 3 * (n_rows - 1)]
+    assert [axes.get_xlabel() for axes in drawn[0].axes] == [*[""] * 3, *["labeled rows, %"] * 3]
+    assert [axes.get_ylabel() for axes in drawn[1].axes[::3]] == ["lam", "damping", "damping"]
+    assert [len(axes.containers) for axes in drawn[1].axes[::3]] == [1, 1, 2]  # a line for each lam
+    legend = drawn[1].axes[-1].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["0.4", "1.2"]
+
+
 def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
     methods = (*METHODS, Contender("SCFC", "SCFC"), Contender("CSFS", "CSFS"))
     case = experiment("curves", contenders=methods, labeled=(0.1, 0.4))
@@ -199,7 +248,16 @@ def test_wins_are_counted_over_datasets_and_shares(tmp_path, published, rng):
 
 
 @pytest.mark.parametrize(
-    "name", ["table_7", *(pytest.param(name, marks=pytest.mark.full) for name in ("tables_2_3_4", "figure_2"))]
+    "name",
+    [
+        "table_7",
+        "org_on_emotions",
+        "lambda_on_yeast",
+        *(
+            pytest.param(name, marks=pytest.mark.full)
+            for name in ("tables_2_3_4", "figure_2", "figure_2_as_drawn", "sensitivity", "sensitivity_crossed")
+        ),
+    ],
 )
 def test_the_committed_tables_are_those_of_the_committed_records(tmp_path, name):
     found = Records(PAPER / "results" / "records.jsonl").read()

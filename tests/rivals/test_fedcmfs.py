@@ -22,7 +22,7 @@ SEARCH = {
     "max_conditioning": st.integers(0, 3),
     "max_pool": st.integers(1, 10),
 }
-PARAMETERS = st.fixed_dictionaries({**SEARCH, "combine": st.sampled_from(["p-values", "pooled"])})
+PARAMETERS = st.fixed_dictionaries({**SEARCH, "combine": st.sampled_from(["p-values", "votes", "pooled"])})
 SEARCHES = st.fixed_dictionaries(SEARCH)
 
 
@@ -126,6 +126,24 @@ def test_one_site_s_outlier_costs_the_others_no_digit(rng):
     assert_allclose(fit(FedCMFS(), far).relevance_, constant.relevance_, rtol=1e-12)
 
 
+def test_sites_that_see_nothing_outvote_others_only_with_more_rows(rng):
+    """The feature decides the label at two sites and is noise at the third, which alone spoils a mean of p-values."""
+
+    def sites(n_noise):
+        X = rng.normal(size=(80 + n_noise, 1))
+        Y = (X > 0).astype(np.int64)
+        X[80:] = np.resize([[0], [1], [1], [0]], (n_noise, 1))
+        Y[80:] = np.resize([[0], [0], [1], [1]], (n_noise, 1))
+        return split(X, Y, [40, 40, n_noise])
+
+    few, as_many, more = sites(20), sites(80), sites(84)
+    assert not fit(FedCMFS(), few).found_.any()
+    for wire in ("statistics", "tests"):
+        assert fit(FedCMFS(combine="votes", wire=wire), few).found_.all()
+        assert fit(FedCMFS(combine="votes", wire=wire), as_many).found_.all()
+        assert not fit(FedCMFS(combine="votes", wire=wire), more).found_.any()
+
+
 def test_a_wire_form_sends_what_it_says(rng):
     X, Y = rng.random((60, 4)), rng.integers(0, 2, (60, 2))
     forms = {
@@ -188,7 +206,7 @@ def test_a_feature_that_is_a_label_comes_first_with_all_association(noise):
     assert found.kept_[8].tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("combine", ["p-values", "pooled"])
+@pytest.mark.parametrize("combine", ["p-values", "votes", "pooled"])
 def test_a_constant_feature_is_near_no_label_and_comes_last(noise, combine):
     X, Y = noise
     X[:, 4] = 0.1  # whose mean is not 0.1 in floating point
@@ -268,7 +286,7 @@ def test_one_label_in_either_form_is_one_label(noise, wire):
         ({"alpha": True}, "alpha must be in [0, 1]; got True."),
         ({"max_conditioning": -1}, "max_conditioning must be a whole number in [0, 5]; got -1."),
         ({"max_pool": 0}, "max_pool must be a whole number of at least 1; got 0."),
-        ({"combine": "votes"}, "combine must be one of 'p-values', 'pooled'; got 'votes'."),
+        ({"combine": "vote"}, "combine must be one of 'p-values', 'votes', 'pooled'; got 'vote'."),
         ({"wire": "vectors"}, "wire must be one of 'statistics', 'tests'; got 'vectors'."),
         (
             {"combine": "pooled", "wire": "tests"},

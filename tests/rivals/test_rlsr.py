@@ -58,6 +58,7 @@ def test_the_scores_are_the_shares_of_the_coefficients(rng, soft_labels):
     assert_allclose(fitted.scores_, lengths / lengths.sum())
 
 
+@pytest.mark.full
 def test_the_lowest_objective_is_kept(rng):
     """It can rise, since no share of importance becomes 0."""
     parameters = {"gamma": 100.0, "tol": 0.0}

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from fedsieve.ordering import ranked
 from fedsieve.rivals.row_sparse import (
     EPSILON,
     RowSparseRegression,
@@ -13,6 +14,7 @@ from fedsieve.rivals.row_sparse import (
     reweighted,
     ridge_inverse,
     settled,
+    shared_by_copies,
     smoothed,
 )
 
@@ -107,3 +109,19 @@ def test_an_objective_of_0_has_settled_if_anything_has():
     assert settled([0.0, 0.0], 1e-9)
     assert not settled([0.0, 0.0], 0.0)
     assert not settled([0.0, 1e-300], 1e-9)
+
+
+def test_copies_share_a_score_wherever_rounding_would_part_them():
+    X = np.array([[0.0, -0.0, 0.5, 0.1], [0.3, 0.1 + 0.2, 0.5, 0.9], [1.0, 1.0, 0.5, 0.3]])
+    edge = 0.39327348410500  # halfway between two scores that differ in order
+    scores = np.array([edge - 1e-12, edge + 1e-12, 0.1, 0.2])
+    assert ranked(scores).tolist() == [1, 0, 3, 2]
+    shared = shared_by_copies(scores, X)
+    assert ranked(shared).tolist() == [0, 1, 3, 2]
+    assert shared.sum() == pytest.approx(scores.sum())
+    assert_array_equal(shared[2:], scores[2:])
+
+
+def test_columns_that_differ_keep_their_scores(rng):
+    X, scores = rng.integers(0, 2, (12, 9)) + 1e-6 * np.arange(9), rng.random(9)
+    assert_array_equal(shared_by_copies(scores, X), scores)

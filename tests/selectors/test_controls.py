@@ -51,4 +51,9 @@ def test_the_registry_lists_methods_with_what_must_be_known_of_them():
     assert {entry.supervision for entry in methods.values()} <= {"none", "semi-supervised", "supervised"}
     assert methods["SSFMLFS"].federated
     assert methods["SSFMLFS"].factory is fedsieve.SSFMLFS
-    assert [name for name, entry in methods.items() if entry.control] == ["all features", "random", "largest deviation"]
+    assert [name for name, entry in methods.items() if entry.control] == [
+        "extra-trees",
+        "all features",
+        "random",
+        "largest deviation",
+    ]

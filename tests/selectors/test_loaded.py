@@ -3,9 +3,11 @@
 import json
 import pickle
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -17,7 +19,7 @@ from fedsieve import Sieve
 from fedsieve.errors import DataError
 from fedsieve.methods import SieveMethod
 from fedsieve.protocol import Labeled
-from fedsieve.selection_file import selection_record, write_selection
+from fedsieve.selection_file import pairs_record, selection_record, write_selection
 from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 
@@ -141,3 +143,33 @@ def test_a_damaged_or_foreign_file_is_one_clear_error(folder, said):
         fedsieve.load_selection(folder)
     with pytest.raises(DataError, match=r"selection\.json: cannot be read: No such file"):
         fedsieve.load_selection(folder / "nothing" / "selection.json")
+
+
+def drawn(axes) -> list:
+    return [line.get_xydata().tolist() for line in axes.lines] + [text.get_text() for text in axes.get_yticklabels()]
+
+
+def test_it_draws_what_its_file_tells(frame, labels, selector, tmp_path):
+    method = SieveMethod(NAMES, n_features_to_select=2, **QUICK)
+    sites = {name: ArrayTable(NAMES, part.to_numpy()) for name, part in (("a", frame[40:65]), ("b", frame[65:]))}
+    outcome = in_process.select(method, Labeled(frame[:40].to_numpy(), labels.astype(float)), sites)
+    record = selection_record(method, outcome, ["sick", "old"])
+    write_selection(record | {"pairs": pairs_record(method, outcome.selection)}, tmp_path)
+    loaded = fedsieve.load_selection(tmp_path)
+    with mpl.rc_context({"backend": "agg"}):
+        for name in ("stability", "curve", "ranking"):
+            assert drawn(getattr(loaded.plot, name)()) == drawn(getattr(selector.plot, name)()), name
+        maps = [one.plot.redundancy().images[0].get_array() for one in (loaded, selector)]
+        np.testing.assert_allclose(*maps, atol=1e-3)
+        assert len(loaded.plot.graph().texts) == 2
+        pyplot.close("all")
+
+
+def test_what_its_file_does_not_tell_is_said_of_the_file(folder):
+    loaded = fedsieve.load_selection(folder)
+    with pytest.raises(DataError, match=r"does not tell how like the selected features.*; the file of whoever ran it"):
+        loaded.plot.redundancy()
+    loaded.record_["columns"] = ["scores"]
+    assert loaded.rank_interval_ is None
+    with pytest.raises(DataError, match=r"does not tell how stable ranks are; the file of a selection by Sieve"):
+        loaded.plot.stability()

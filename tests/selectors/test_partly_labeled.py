@@ -11,7 +11,7 @@ from fedsieve.catalog import registry
 from fedsieve.errors import DataError
 from fedsieve.fuzzy.neighbors import known_label_similarity, label_similarity
 from fedsieve.selectors.labels import read_labels
-from fedsieve.sieve.views import label_model
+from fedsieve.sieve.label_model import label_model
 
 QUICK = {"n_trees": 10, "n_bootstraps": 2}
 TAKERS = ("Sieve", "SSFMLFS")

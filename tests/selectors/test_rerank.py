@@ -154,6 +154,8 @@ def test_the_labels_of_a_frame_or_the_classes_of_y_are_named(planted):
     classes = Sieve(3, **QUICK).fit(X, np.array(["no", "yes"])[Y[:, 0]], clients=clients)
     assert classes.label_names_ == ("no", "yes")
     assert_array_equal(classes.per_label_[0], classes.per_label_[1])  # two classes: one is the other's opposite
+    assert {word for row in classes.explain() for word in row["labels"]} == {"yes"}  # said "most for 'no' and 'yes'"
+    assert "most for 'yes';" in classes.rerank(2).explain()[0]["why"]
     assert Sieve(3, **QUICK).fit(X, Y[:, 0] + 2 * Y[:, 1]).label_names_ == ("0", "1", "2", "3")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from fedsieve.sieve import Moments, correction
+from fedsieve.sieve import MomentSums, correction
 
 D, L = 4, 2
 MODEL = np.random.default_rng(3).normal(size=(D, L))
@@ -18,15 +18,15 @@ def tables(n: int, n_sites: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return rng.normal(size=(n, D)) @ mix, rng.normal(size=(n_sites, D)) @ mix + 0.3
 
 
-def noise(n_columns: int, variance: float, pairs: bool) -> Moments:
+def noise(n_columns: int, variance: float, pairs: bool) -> MomentSums:
     second = np.full((n_columns, n_columns) if pairs else n_columns, variance)
-    return Moments(0.0, np.full(n_columns, variance), second, np.full((n_columns, L), variance))
+    return MomentSums(0.0, np.full(n_columns, variance), second, np.full((n_columns, L), variance))
 
 
 def found(own, others, variance, pairs=True):
     center = own.mean(axis=0)
     rows, elsewhere = own - center, others - center
-    sites = Moments.of(elsewhere, elsewhere @ MODEL, pairs=pairs)
+    sites = MomentSums.of(elsewhere, elsewhere @ MODEL, pairs=pairs)
     return rows, correction(rows, rows @ MODEL, sites, noise(D, variance, pairs))
 
 
@@ -74,7 +74,7 @@ def test_the_weight_is_the_one_that_makes_the_error_smallest():
         here = own.T @ (own @ MODEL) / n
         noisy = (others.T @ (others @ MODEL) + rng.normal(0, tau, truth.shape)) / n_sites
         errors += [(((1 - w) * here + w * noisy - truth) ** 2).sum() for w in weights]
-        sites = Moments.of(others, others @ MODEL, pairs=True)
+        sites = MomentSums.of(others, others @ MODEL, pairs=True)
         chosen.append(correction(own, own @ MODEL, sites, noise(D, tau**2, True)).weight)
     assert np.mean(chosen) == pytest.approx(weights[errors.argmin()], abs=0.06)
 

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve.errors import DataError
-from fedsieve.sieve import rank_units, screen, screening_weights
+from fedsieve.sieve import FirstViews, RegressionViews, rank_units, screen, screening_weights
 from fedsieve.sieve.choice import chosen_size
-from fedsieve.sieve.ranking import bootstrap_orders, redundancy, stability
-from fedsieve.sieve.views import WEIGHTS, FeatureViews, fused, mean_relevance
+from fedsieve.sieve.ranking import alikeness, bootstrap_orders, redundancy, stability
+from reference import forward_loops
 from reference import sieve_loops as loops
 
 HOW = {"ridge": 0.3, "n_trees": 10, "seed": 3}
+LOOKS = {RegressionViews: loops.regression_look, FirstViews: loops.three_look}
+both_blends = pytest.mark.parametrize("blend", LOOKS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +37,14 @@ class Case:
     def likeness(self) -> np.ndarray:
         return loops.likeness(self.covariance, self.units)
 
-    @property
-    def looks(self) -> FeatureViews:
-        return FeatureViews(self.covariance, self.unit, **HOW)
+    def looks(self, blend):
+        return blend(self.covariance, self.unit, **HOW)
 
-    def loops_views(self, rows=slice(None), n_trees=10):
-        return loops.three_views(
-            self.covariance, self.likeness, self.units, self.X[rows], self.Y[rows], 0.3, n_trees, 3
-        )
+    def loops_look(self, blend):
+        return LOOKS[blend](self.covariance, self.likeness, self.units, self.X, self.Y, 0.3, 3)
+
+    def loops_views(self, blend, rows=slice(None), n_trees=10):
+        return self.loops_look(blend)(self.X[rows], self.Y[rows], n_trees)
 
 
 @st.composite
@@ -64,44 +66,62 @@ def cases(draw: st.DrawFn, min_rows: int = 6, max_rows: int = 12, min_labels: in
     return Case(X, Y, loops.covariance(rows), np.array([in_order.index(unit) for unit in drawn]))
 
 
-@given(cases())
-def test_views_are_those_of_the_loops(case):
-    found, slow = case.looks.of(case.X, case.Y), case.loops_views()
-    assert set(found) == set(WEIGHTS)
-    assert sum(WEIGHTS.values()) == 1
-    for name in WEIGHTS:
-        assert_array_equal(found[name].rank, getattr(slow, name), err_msg=name)
-    assert_allclose(fused(found), slow.scores, rtol=0, atol=1e-9)
-    assert_allclose(mean_relevance(found), slow.relevance, rtol=0, atol=1e-9)
-    assert case.looks.best_first(fused(found)).tolist() == slow.order
-    assert_allclose(case.looks.likeness, case.likeness, rtol=0, atol=1e-12)
+@both_blends
+@given(case=cases())
+def test_views_are_those_of_the_loops(blend, case):
+    looks, slow = case.looks(blend), case.loops_views(blend)
+    found = looks.of(case.X, case.Y)
+    assert set(found) == set(blend.weights)
+    assert sum(blend.weights.values()) == 1
+    for name in blend.weights:
+        assert_array_equal(found[name].rank, slow.ranks[name], err_msg=name)
+    assert_allclose(looks.fused(found), slow.scores, rtol=0, atol=1e-9)
+    assert_allclose(looks.mean_relevance(found), slow.relevance, rtol=0, atol=1e-9)
+    assert looks.best_first(looks.fused(found)).tolist() == slow.order
+    assert_allclose(looks.likeness, case.likeness, rtol=0, atol=1e-12)
 
 
-@given(cases())
-def test_a_quick_order_grows_a_quarter_of_the_trees(case):
-    assert case.looks.quick_order(case.X, case.Y).tolist() == case.loops_views(n_trees=3).order
+@both_blends
+@given(case=cases())
+def test_a_quick_order_grows_a_quarter_of_the_trees(blend, case):
+    assert case.looks(blend).quick_order(case.X, case.Y).tolist() == case.loops_views(blend, n_trees=3).order
 
 
 @given(cases(), st.data())
 def test_redundancy_is_that_of_the_loops(case, data):
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.units), max_size=len(case.units))))
-    like, which = redundancy(case.looks.likeness, chosen)
+    like, which = redundancy(case.looks(RegressionViews).likeness, chosen)
     slow_like, slow_which = loops.redundancy(case.likeness, np.flatnonzero(chosen).tolist())
     assert which.tolist() == slow_which
     assert_allclose(like, slow_like, rtol=0, atol=1e-9)
 
 
-@given(cases(), st.data())
-def test_stability_counts_in_how_many_bootstraps_a_unit_is_chosen(case, data):
+@given(cases())
+def test_how_like_two_chosen_units_are_is_their_redundancy_with_each_other_alone(case):
+    likeness = case.looks(RegressionViews).likeness
+    units = np.arange(len(likeness))[::-1]
+    alike = alikeness(likeness, units)
+    assert_allclose(alike, alike.T, atol=1e-12)
+    assert_array_equal(np.diagonal(alike), 1.0)
+    for i, unit in enumerate(units):
+        for j, other in enumerate(units):
+            if i != j:
+                alone, _ = redundancy(likeness, np.arange(len(units)) == other)
+                assert_allclose(alike[i, j], alone[unit], atol=1e-5)  # redundancy takes next to nothing as nothing
+
+
+@both_blends
+@given(case=cases(), data=st.data())
+def test_stability_counts_in_how_many_bootstraps_a_unit_is_chosen(blend, case, data):
     k, n_bootstraps = data.draw(st.integers(1, len(case.units))), data.draw(st.integers(1, 4))
-    times = np.zeros(len(case.units))
+    times, looks = np.zeros(len(case.units)), case.looks(blend)
     for number in range(n_bootstraps):
         rows = np.random.default_rng([3, 2, number]).integers(0, len(case.X), len(case.X))
         assume(np.ptp(case.Y[rows], axis=0).any())
-        times[case.loops_views(rows, n_trees=3).order[:k]] += 1
-    orders = bootstrap_orders(case.looks, case.X, case.Y, n_bootstraps, 3)
+        times[case.loops_views(blend, rows, n_trees=3).order[:k]] += 1
+    orders = bootstrap_orders(looks, case.X, case.Y, n_bootstraps, 3)
     assert_array_equal(stability(orders, k), times / n_bootstraps)
-    assert np.isnan(stability(bootstrap_orders(case.looks, case.X, case.Y, 0, 3), k)).all()
+    assert np.isnan(stability(bootstrap_orders(looks, case.X, case.Y, 0, 3), k)).all()
 
 
 @given(cases())
@@ -109,7 +129,7 @@ def test_how_units_go_with_labels_is_that_of_the_loops(case):
     case.Y[:, -1] = 1.0  # nothing goes with a label that all rows have
     assume(np.ptp(case.Y, axis=0).any())
     slow = loops.label_correlations(case.covariance, case.units, case.X, case.Y, 0.3)
-    assert_allclose(case.looks.per_label(case.X, case.Y), slow, rtol=0, atol=1e-9)
+    assert_allclose(case.looks(RegressionViews).per_label(case.X, case.Y), slow, rtol=0, atol=1e-9)
 
 
 def test_a_label_goes_with_its_own_feature_and_weakly_with_others():
@@ -117,19 +137,20 @@ def test_a_label_goes_with_its_own_feature_and_weakly_with_others():
     rows = rng.normal(size=(2000, 5))
     covariance = np.cov(rows, rowvar=False, bias=True)
     X, Y = rows[:300], np.column_stack([rows[:300, 3] > 0, rows[:300, 1] > 0.5]).astype(float)
-    found = FeatureViews(covariance, np.arange(5), **HOW).per_label(X, Y)
+    found = RegressionViews(covariance, np.arange(5), **HOW).per_label(X, Y)
     real = np.abs(np.corrcoef(X.T, Y.T)[5:, :5])
     assert found.argmax(axis=1).tolist() == [3, 1]
     assert_allclose(found, real, rtol=0, atol=0.2)  # the penalty makes it smaller
 
 
-@settings(max_examples=15)
-@given(cases(min_rows=18, max_rows=22, min_labels=3))
-def test_the_number_of_units_is_that_of_the_loops(case):
+@both_blends
+@settings(max_examples=8)
+@given(case=cases(min_rows=18, max_rows=22, min_labels=3))
+def test_the_number_of_units_is_that_of_the_loops(blend, case):
     y = case.Y.sum(axis=1)
     assume(np.count_nonzero((y > 0) & (y < case.Y.shape[1])) >= 10)
-    found = chosen_size(case.looks, case.X, case.Y, case.unit, 3)
-    slow = loops.chosen_number(case.covariance, case.likeness, case.units, case.X, case.Y, 0.3, 10, 3)
+    found = chosen_size(case.looks(blend), case.X, case.Y, case.unit, 3)
+    slow = loops.chosen_number(case.loops_look(blend), case.units, case.X, case.Y, 10, 3)
     assert (found.k, found.sizes.tolist()) == (slow.k, slow.sizes)
     assert_allclose(found.loss, slow.loss, rtol=0, atol=1e-9)
     assert_allclose(found.error, slow.error, rtol=0, atol=1e-9)
@@ -140,45 +161,71 @@ def test_the_number_of_units_needs_rows_to_judge_by():
     X, Y = rng.random((20, 3)), np.repeat([[0.0, 0.0], [1.0, 1.0]], 10, axis=0)
     Y[:9, 0] = 1
     with pytest.raises(DataError, match=r"needs at least 10 labeled rows .*; there are 9\. Give a number of features"):
-        chosen_size(FeatureViews(np.cov(X.T), np.arange(3), **HOW), X, Y, np.arange(3), 0)
+        chosen_size(RegressionViews(np.cov(X.T), np.arange(3), **HOW), X, Y, np.arange(3), 0)
 
 
-@settings(max_examples=15)
-@given(cases(min_rows=18, max_rows=22, min_labels=3), st.data())
-def test_a_ranking_is_made_of_all_of_them(case, data):
+@both_blends
+@settings(max_examples=8)
+@given(case=cases(min_rows=18, max_rows=22, min_labels=3), data=st.data())
+def test_a_ranking_is_made_of_all_of_them(blend, case, data):
     y = case.Y.sum(axis=1)
     assume(np.count_nonzero((y > 0) & (y < case.Y.shape[1])) >= 10)
     k = data.draw(st.none() | st.integers(1, len(case.units)))
-    found = rank_units(case.covariance, case.unit, case.X, case.Y, k, n_bootstraps=2, **HOW)
-    slow = case.loops_views()
+    found = rank_units(blend, case.covariance, case.unit, case.X, case.Y, k, n_bootstraps=2, **HOW)
+    slow, looks = case.loops_views(blend), case.looks(blend)
     assert found.order.tolist() == slow.order
     assert_allclose(found.score, slow.scores, rtol=0, atol=1e-9)
     assert_allclose(found.relevance, slow.relevance, rtol=0, atol=1e-9)
     assert (found.choice is None) == (k is not None)
     assert found.k == (found.choice.k if k is None else k)
     chosen = np.isin(np.arange(len(case.units)), found.order[: found.k])
-    like, which = redundancy(case.looks.likeness, chosen)
+    like, which = redundancy(looks.likeness, chosen)
     assert_array_equal(found.redundancy, like)
     assert_array_equal(found.redundant_with, which)
-    assert_array_equal(found.stability, stability(bootstrap_orders(case.looks, case.X, case.Y, 2, 3), found.k))
+    assert_array_equal(found.stability, stability(bootstrap_orders(looks, case.X, case.Y, 2, 3), found.k))
 
 
-@given(cases(), st.data())
-def test_screening_ranks_by_relevance_alone_and_keeps_what_fits(case, data):
-    """Without a covariance: its product with the weights and its diagonal are enough."""
-    W = screening_weights(case.X, case.Y, 0.3)
+def slow_screening(blend, case):
+    """The model that is sent, per view the shares of the units, and what these are worth."""
+    T = loops.targets(case.Y)
+    trees = loops.shares([sum(loops.tree_importances(case.X, case.Y, 10, 3)[p] for p in u) for u in case.units])
+    if blend is FirstViews:
+        W = loops.ridge_coefficients(loops.centered_columns(case.X), T, 0.3)
+        together = loops.predicted_relevance(case.covariance, case.units, case.X, T, 0.3)
+        alone = loops.irreplaceable(case.covariance, case.units, case.X, T, 0.3)
+        shares = {"together": together, "alone": alone, "trees": trees}
+        return W, shares, {name: by_root(share) for name, share in shares.items()}
+    own, R = forward_loops.standardized(loops.covariance(case.X))
+    W = own[:, None] * loops.ridge_coefficients(loops.centered_columns(case.X) * own, T, 0.3)
+    scale, _ = forward_loops.standardized(case.covariance)
+    B = scale[:, None] * (case.covariance @ W) * forward_loops.says(case.Y)
+    alone = loops.squared_norms(B, case.units)
+    m = loops.default_number(len(case.units))
+    taken = forward_loops.forward_order(R, B, case.units, min(len(case.X) // 2, 2 * m))
+    n_varying = sum(any(R[p, p] > 0 for p in columns) for columns in case.units)
+    taken = taken[: min(len(case.X) // 2, 2 * m, n_varying)]
+    rounded = loops.rounded(alone)
+    rest = sorted((u for u in range(len(case.units)) if u not in taken), key=lambda u: (-rounded[u], u))
+    worth = [m / (m + [*taken, *rest].index(u)) for u in range(len(case.units))]
+    return W, {"linear": loops.shares(alone), "trees": trees}, {"linear": np.array(worth), "trees": by_root(trees)}
+
+
+def by_root(share):
+    return np.sqrt(np.array(share) / (max(share) or 1.0))
+
+
+@both_blends
+@given(case=cases(), data=st.data())
+def test_screening_ranks_without_a_covariance_and_keeps_what_fits(blend, case, data):
+    """Its product with the weights and its diagonal are enough, and which columns are alike in the labeled rows."""
+    W = screening_weights(blend, case.X, case.Y, 0.3)
     variance = np.diagonal(case.covariance)
     n_columns = data.draw(st.integers(1, case.X.shape[1]))
-    found = screen(case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, **HOW)
-    T = loops.targets(case.Y)
-    assert_allclose(W, loops.ridge_coefficients(loops.centered_columns(case.X), T, 0.3), rtol=0, atol=1e-9)
-    shares = {
-        "together": loops.predicted_relevance(case.covariance, case.units, case.X, T, 0.3),
-        "alone": loops.irreplaceable(case.covariance, case.units, case.X, T, 0.3),
-        "trees": loops.shares([sum(loops.tree_importances(case.X, case.Y, 10, 3)[p] for p in u) for u in case.units]),
-    }
-    score = sum(WEIGHTS[name] * np.sqrt(np.array(share) / max(share)) for name, share in shares.items() if max(share))
-    relevance = sum(WEIGHTS[name] * np.array(share) for name, share in shares.items())
+    found = screen(blend, case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, **HOW)
+    slow_W, shares, worth = slow_screening(blend, case)
+    assert_allclose(W, slow_W, rtol=0, atol=1e-9)
+    score = sum(weight * worth[name] for name, weight in blend.weights.items())
+    relevance = sum(weight * np.array(shares[name]) for name, weight in blend.weights.items())
     assert_allclose(found.score, score, rtol=0, atol=1e-9)
     assert_allclose(found.relevance, relevance, rtol=0, atol=1e-9)
     width = np.array([len(columns) for columns in case.units])
@@ -191,3 +238,35 @@ def test_screening_ranks_by_relevance_alone_and_keeps_what_fits(case, data):
         kept.append(u)
         room -= width[u]
     assert set(np.flatnonzero(found.kept)) == set(kept or best_first[:1])
+
+
+def test_screening_does_not_keep_copies_of_one_column_alone():
+    """Twenty copies of the strongest column, with noise, and one other column that tells of another label."""
+    rng = np.random.default_rng(0)
+    signal, other = rng.normal(size=(2, 600))
+    rows = np.column_stack([signal[:, None] + 0.1 * rng.normal(size=(600, 20)), other, rng.normal(size=(600, 20))])
+    X, Y = (
+        rows[:80],
+        np.column_stack([signal > 0, signal > 1, other[:600] + rng.normal(size=600) > 0])[:80].astype(float),
+    )
+    covariance, unit = np.cov(rows, rowvar=False), np.arange(41)
+    W = screening_weights(RegressionViews, X, Y, None)
+    found = screen(
+        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 5, ridge=None, n_trees=10, seed=0
+    )
+    assert found.kept[20]
+    assert found.kept[:20].any()
+
+
+@given(case=cases())
+def test_a_row_of_weight_two_screens_like_two_equal_rows(case):
+    times = np.arange(len(case.X)) % 3 + 1
+    weighted, repeated = (case.X, case.Y), (np.repeat(case.X, times, axis=0), np.repeat(case.Y, times, axis=0))
+    found = []
+    for (X, Y), weights in ((weighted, times.astype(float)), (repeated, None)):
+        W = screening_weights(RegressionViews, X, Y, None, weights)
+        products = case.covariance @ W
+        how = {**HOW, "ridge": None, "weights": weights}
+        found.append(screen(RegressionViews, X, Y, case.unit, np.diagonal(case.covariance), products, 3, **how))
+    assert_allclose(found[0].score, found[1].score, rtol=0, atol=1e-9)
+    assert_array_equal(found[0].kept, found[1].kept)

@@ -12,7 +12,7 @@ from fedsieve.messages import Refusal
 from fedsieve.messages.secure_sum import AskSignature
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.protocol import Client, Labeled, Question
-from fedsieve.transport import in_process
+from fedsieve.transport import checkpoint, in_process
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.codec import encoded_size
 from fedsieve.transport.exchange import Answer, drive
@@ -147,16 +147,16 @@ def test_other_clients_cannot_go_on(tmp_path):
 
 def test_death_while_a_round_is_written_leaves_no_half_of_it(tmp_path, monkeypatch):
     plan, mortal, run = SSFMLFSMethod(CASE.features), Mortal(), RunFolder(tmp_path)
-    write, written = type(tmp_path).write_bytes, []
+    pack, written = checkpoint._pack, []
 
-    def half(path, data):
+    def half(path, *content):
         written.append(path)
+        pack(path, *content)
         if len(written) == 2:
-            write(path, data[: len(data) // 2])
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
             raise DeathError
-        return write(path, data)
 
-    monkeypatch.setattr(type(tmp_path), "write_bytes", half)
+    monkeypatch.setattr(checkpoint, "_pack", half)
     with pytest.raises(DeathError):
         attempt(mortal, run, plan)
     assert [path.name for path in (tmp_path / "rounds").iterdir()] == ["00001"]
@@ -183,7 +183,7 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_damaged_round_is_set_aside_and_asked_again(tmp_path, number, damage):
-    plan, run, mortal = SSFMLFSMethod(CASE.features), RunFolder(tmp_path), Mortal()
+    plan, run, mortal = SSFMLFSMethod(CASE.features, ranges="robust"), RunFolder(tmp_path), Mortal()
     whole, _ = attempt(mortal, run, plan)
     n_asked, file = len(mortal.asked), tmp_path / "rounds" / f"{number:05d}"
     damaged, good = damage(file.read_bytes()), file.read_bytes()
@@ -201,7 +201,7 @@ def test_a_damaged_round_is_set_aside_and_asked_again(tmp_path, number, damage):
 
 def test_rounds_after_a_damaged_one_that_is_answered_otherwise_are_asked_again_too(tmp_path):
     """The site that refused in the second round does not do so again."""
-    plan, run = SSFMLFSMethod(CASE.features, on_bad_client="drop"), RunFolder(tmp_path)
+    plan, run = SSFMLFSMethod(CASE.features, ranges="robust", on_bad_client="drop"), RunFolder(tmp_path)
     attempt(Mortal(refusing="site-1"), run, plan)
     (tmp_path / "rounds" / "00002").write_bytes(b"")
     mortal = Mortal()

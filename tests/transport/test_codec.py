@@ -85,7 +85,7 @@ def test_any_cut_or_lengthened_message_is_refused(message, data):
 
 @given(st.binary(max_size=200))
 def test_noise_is_refused(noise):
-    with pytest.raises(CodecError, match="no message of version FSV2"):
+    with pytest.raises(CodecError, match="no message of version FSV3"):
         decode(noise)
 
 

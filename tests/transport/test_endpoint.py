@@ -17,16 +17,15 @@ from fedsieve.tables import ArrayTable
 from fedsieve.transport import in_process
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
-from fedsieve.transport.flower.edge_node import EdgeNode
 from fedsieve.transport.flower.grid_exchange import link_for
 from fedsieve.transport.flower.local_grid import LocalGrid
 from fedsieve.transport.site_state import TransientState
 from policies import LENIENT
 from protocol.federation import example, labeled, sites
 from strategies import Federation
-from transport.test_edge_node import consortium as edge_consortium
+from transport.edges import two_levels
 
-NOT_AGREED = "was asked AskRelations, which was not agreed on; agreed: AskRanges, AskMoments, AskPairSums."
+NOT_AGREED = "was asked AskRelations, which was not agreed on; agreed: AskRangesAndMoments, AskPairSums."
 FEATURES = ("f0", "f1")
 
 
@@ -66,9 +65,10 @@ def test_in_process_a_request_outside_the_agreement_is_refused():
 def test_at_an_edge_server_a_request_outside_the_agreement_is_refused(tmp_path):
     """Before it asks any of its own sites."""
     case = example(n_clients=4)
-    top, _, below = edge_consortium(tmp_path, case)
-    edge = EdgeNode(top.site("edge-0"), below["edge-0"], Unused({}))
-    link = link_for(LocalGrid({1: edge}), top, "run", ("edge-0", "edge-1"), lambda *_, **__: None)
+    made = two_levels(tmp_path, case)
+    made.start("edge-0", Unused({}))
+    nodes = LocalGrid({1: made.nodes["edge-0"]})
+    link = link_for(nodes, made.top, "run", ("edge-0", "edge-1"), lambda *_, **__: None)
     link.nodes = {"edge-0": 1}
     reply = link.ask(Question(1, ("edge-0",), relations_of(case.features)))["edge-0"].reply
     assert (type(reply), reply.reason) == (m.Refusal, NOT_AGREED)
@@ -102,14 +102,14 @@ def test_ranges_of_its_own_invention_are_no_answer_to_a_server():
     """They would let it count the values beyond an edge."""
     columns = m.Columns(FEATURES, (), "error")
 
-    def moments(low):
-        site = Endpoint.of_table(ArrayTable(FEATURES, ROWS), SSFMLFSMethod(FEATURES), LENIENT, Bare(), TransientState())
+    def covariances(low):
+        site = endpoint(ROWS, LENIENT)
         ask(site, RANGES)
-        return ask(site, m.AskMoments(columns, m.Scaling(low, ROWS.max(axis=0))))
+        return ask(site, m.AskCovariances(columns, m.Scaling(low, ROWS.max(axis=0))))
 
-    assert moments(ROWS.min(axis=0)).n_clipped == 0
+    assert covariances(ROWS.min(axis=0)).n_rows == len(ROWS)
     said = "was sent ranges that do not hold its own values; federated ranges hold those of all."
-    assert moments(ROWS.min(axis=0) + 3).reason == said
+    assert covariances(ROWS.min(axis=0) + 3).reason == said
 
 
 @pytest.mark.parametrize("n_rows", [9, 10])
@@ -236,7 +236,8 @@ def test_a_rare_value_is_no_part_of_what_leaves_a_site():
     case.clients["site-1"][:, 1] = 0.0
     without = clone(selector).fit(case.X, case.Y, clients=case.clients)
     assert_array_equal(strict.scores_, without.scores_)
-    assert not np.array_equal(free.scores_, without.scores_)
+    assert_array_equal(strict.relevance_, without.relevance_)
+    assert not np.array_equal(free.relevance_, without.relevance_)
 
 
 def test_a_policy_that_does_not_exist_is_named():

@@ -59,13 +59,11 @@ def test_the_transcript_says_who_sent_what_and_how_much():
     case = example()
     outcome = in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case))
     first, second = outcome.transcript[:2]
-    assert (first.round, first.sender, first.receiver, first.kind) == (1, "server", "site-0", "AskRanges")
-    assert (second.sender, second.receiver, second.kind) == ("site-0", "server", "Ranges")
+    assert (first.round, first.sender, first.receiver, first.kind) == (1, "server", "site-0", "AskRangesAndMoments")
+    assert (second.sender, second.receiver, second.kind) == ("site-0", "server", "RangesAndMoments")
     assert list(bytes_by_kind(outcome.transcript)) == [
-        "AskRanges",
-        "Ranges",
-        "AskMoments",
-        "Moments",
+        "AskRangesAndMoments",
+        "RangesAndMoments",
         "AskPairSums",
         "PairSums",
     ]
@@ -84,4 +82,4 @@ def test_a_watcher_sees_every_question():
     case = example()
     seen = []
     in_process.select(SSFMLFSMethod(case.features), labeled(case), sites(case), seen.append)
-    assert [type(ask.request).__name__ for ask in seen] == ["AskRanges", "AskMoments", "AskPairSums"]
+    assert [type(ask.request).__name__ for ask in seen] == ["AskRangesAndMoments", "AskPairSums"]

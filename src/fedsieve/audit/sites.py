@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from fedsieve.errors import FedSieveError, extra_needed
 from fedsieve.messages import Refusal, Reply, Request
+from fedsieve.messages.whole_covariances import AskWholeCovariances, WholeCovariances
 from fedsieve.privacy import Policy
 from fedsieve.protocol import Labeled, Method, Question
 from fedsieve.protocol.cohort import BadReplyError, RunCohort, Steps
@@ -111,7 +112,7 @@ def overheard_run(
             assert isinstance(reply, Reply)
             answers[name] = Answer(reply, 1)
             if name == of and not method.secure and not isinstance(reply, Refusal):
-                seen.append((question.request, reply))
+                seen.append(_in_plain_words(question.request, reply))
         return answers
 
     try:
@@ -121,6 +122,13 @@ def overheard_run(
     except FedSieveError as error:
         return Overheard(seen, str(error), error)
     return Overheard(seen)
+
+
+def _in_plain_words(request: Request, reply: Reply) -> tuple[Request, Reply]:
+    """Covariances are covariances, whether asked for at once or after means."""
+    if isinstance(request, AskWholeCovariances) and isinstance(reply, WholeCovariances) and not reply.n_missing:
+        return request.of_all, reply.covariances
+    return request, reply
 
 
 def first_of(seen: Seen, kind: type[Request]) -> tuple[Any, Any]:

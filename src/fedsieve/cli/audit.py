@@ -3,27 +3,29 @@
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from fedsieve.audit import ATTACKS, Finding, Setting
-from fedsieve.audit import audit as audited
 from fedsieve.checks import check_choice
-from fedsieve.cli.audited import N_SITES, OWNER, setting_by_name, setting_of_agreement
 from fedsieve.cli.console import err, out, say
 from fedsieve.cli.options import Dates, Drop, Keep, choices_help, declared_ranges
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
-from fedsieve.cli.tables import Columns
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.cli.tables import ColumnOptions
 from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.files import write_atomically
 from fedsieve.methods import METHODS
-from fedsieve.report.audit_section import TITLE, as_markdown, audit_section
 from fedsieve.versions import versions
 
+if TYPE_CHECKING:
+    from fedsieve.audit import Finding, Setting
+
+OWNER = "fedsieve audit"
+N_SITES = 10
 ENDINGS = (".json", ".md")
 
 
@@ -56,6 +58,7 @@ def audit(
     output: Annotated[
         list[Path] | None, typer.Option("--out", "-o", help="Write findings.json or section.md; may be given again.")
     ] = None,
+    as_json: AsJson = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Attack a method's real answers, and say what a curious server could learn from them.
@@ -69,6 +72,11 @@ def audit(
     differencing, chosen requests, membership, poisoning. Nothing is sent. With
     --table, rows drawn from it stand for the server's and the other sites'.
     """
+    from fedsieve.audit import ATTACKS
+    from fedsieve.audit import audit as audited
+    from fedsieve.cli.audited import setting_by_name, setting_of_agreement
+    from fedsieve.report.audit_section import as_markdown, audit_section
+
     for name in only or ():
         check_choice(OWNER, "--only", name, tuple(ATTACKS))
     for file in output or ():
@@ -97,7 +105,7 @@ def audit(
             dataset=dataset or "digits",
             table=table,
             labels=labels,
-            columns=Columns(drop, (), dates, keep),
+            columns=ColumnOptions(drop, (), dates, keep),
             reading=reading,
             guard=guard,
             n_sites=sites or N_SITES,
@@ -125,9 +133,11 @@ def audit(
         text = as_markdown(section) if file.suffix == ".md" else json.dumps(record, indent=1) + "\n"
         write_atomically(file, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
         say(f"Written to {file}.")
+    if as_json:
+        document(record)
 
 
-def _about(setting: Setting) -> str:
+def _about(setting: "Setting") -> str:
     """One paragraph: what is audited, on whose rows."""
     parties, method = setting.parties, setting.method
     form = f", {setting.wire}" if setting.wire else ""
@@ -141,7 +151,9 @@ def _about(setting: Setting) -> str:
     )
 
 
-def _table(findings: list[Finding]) -> Table:
+def _table(findings: "list[Finding]") -> Table:
+    from fedsieve.report.audit_section import TITLE
+
     table = Table(title=TITLE, title_justify="left")
     table.add_column("attack", no_wrap=True)
     table.add_column("what came of it", overflow="fold")

@@ -10,7 +10,9 @@ from fedsieve.arrays import Float
 from fedsieve.audit import GUARDS, Setting
 from fedsieve.audit.parties import Parties, Rows, made_up_labels, of_dataset, of_one_site
 from fedsieve.checks import check_choice
-from fedsieve.cli.tables import Columns, OneTable, read_one, read_rows
+from fedsieve.cli.agreed_tables import read_rows
+from fedsieve.cli.audit import OWNER
+from fedsieve.cli.tables import ColumnOptions, OneTable, read_one
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError, extra_needed
@@ -18,8 +20,6 @@ from fedsieve.methods import METHODS, Method
 from fedsieve.privacy import Policy
 from fedsieve.tables import ArrayTable, check_values
 
-OWNER = "fedsieve audit"
-N_SITES = 10
 N_LABELS = 3  # that are made up where a table has none
 FOLDER_FILE = "federation.toml"
 
@@ -39,7 +39,7 @@ def setting_by_name(
     dataset: str,
     table: Path | None,
     labels: str,
-    columns: Columns,
+    columns: ColumnOptions,
     reading: Reading,
     guard: str,
     n_sites: int,

@@ -3,19 +3,19 @@
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fedsieve.catalog import registry
 from fedsieve.cli.console import err, say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.errors import ParameterError
-from fedsieve.experiments.config import Experiment, Trial, read_experiment
 from fedsieve.experiments.records import Records
-from fedsieve.experiments.runner import Task, compute, estimated_hours, pending
-from fedsieve.report.experiment_report import write_report
+
+if TYPE_CHECKING:
+    from fedsieve.experiments.config import Experiment, Trial
+    from fedsieve.experiments.runner import Task
 
 EXAMPLE = """Run experiments from TOML files; what is recorded already is not computed
 again, so an interrupted run is simply started once more.
@@ -28,6 +28,7 @@ folder 'published' beside it, if there is one. A page that an experiment names
 gets its tables where it lies; with --out, a copy of it does."""
 
 
+RESULTS = "results"  # the folder beside the files
 RECORDS = "records.jsonl"  # one file for all experiments of a folder, so that what they share is computed once
 
 
@@ -43,21 +44,27 @@ def benchmark(
     ] = False,
 ) -> None:
     """Run experiments; the help text is EXAMPLE."""
+    from fedsieve.experiments.experiment_file import read_experiment
+    from fedsieve.experiments.runner import pending
+    from fedsieve.report.experiment_report import write_report
+
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
     experiments = {path: _implemented(read_experiment(path)) for path in configs}
     if estimate:
         for path, experiment in experiments.items():
-            records = Records((output or path.parent / "results") / RECORDS)
-            say(_left(experiment, pending(experiment, records), records))
+            beside = path.parent / RESULTS
+            records = Records((output or beside) / RECORDS)
+            say(_left(experiment, pending(experiment, records), records, beside))
         return
     if not report_only:
         prepare_kernels()
     for path, experiment in experiments.items():
-        folder = output or path.parent / "results"
+        beside = path.parent / RESULTS
+        folder = output or beside
         records = Records(folder / RECORDS)
         if not report_only:
-            _compute(experiment, records, jobs)
+            _compute(experiment, records, beside, jobs)
         found = records.read()
         if not found:
             raise ParameterError(f"{records.path}: holds no records; run without --report-only.")
@@ -68,8 +75,10 @@ def benchmark(
 benchmark.__doc__ = EXAMPLE
 
 
-def _implemented(experiment: Experiment) -> Experiment:
+def _implemented(experiment: "Experiment") -> "Experiment":
     """The experiment without the methods that do not exist yet; a misspelled name is an error."""
+    from fedsieve.catalog import registry
+
     known = registry()
     absent = [contender.name for contender in experiment.contenders if contender.name not in known]
     for name in absent:
@@ -80,16 +89,23 @@ def _implemented(experiment: Experiment) -> Experiment:
     return replace(experiment, contenders=tuple(row for row in experiment.contenders if row.name in known))
 
 
-def _left(experiment: Experiment, tasks: list[Task], records: Records) -> str:
-    """How much there is to do, in hours of one process where earlier records tell how long such runs take."""
-    hours = estimated_hours(tasks, records) if tasks else 0.0
-    length = "nothing is recorded that would tell how long" if hours is None else f"about {hours:.1f} CPU hours"
+def _left(experiment: "Experiment", tasks: "list[Task]", records: Records, beside: Path) -> str:
+    """How much there is to do, in hours of one processor where records, or those beside the file, tell how long."""
+    from fedsieve.experiments.runner import estimated_hours
+
+    hours = estimated_hours(tasks, records, Records(beside / RECORDS)) if tasks else 0.0
+    if hours is None:
+        length = "nothing is recorded that would tell how long"
+    else:
+        length = f"about {hours:.2f} CPU hours" if hours >= 0.1 or not hours else f"about {hours * 60:.1f} CPU minutes"
     return f"{experiment.name}: {len(tasks)} runs to do, {length}."
 
 
-def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
+def _compute(experiment: "Experiment", records: Records, beside: Path, jobs: int) -> None:
+    from fedsieve.experiments.runner import compute, pending
+
     tasks = pending(experiment, records)
-    err.print(_left(experiment, tasks, records))
+    err.print(_left(experiment, tasks, records, beside))
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -101,7 +117,7 @@ def _compute(experiment: Experiment, records: Records, jobs: int) -> None:
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task(f"{experiment.name}: {len(tasks)} runs to do", total=len(tasks))
 
-        def tell(trial: Trial) -> None:
+        def tell(trial: "Trial") -> None:
             progress.update(bar, advance=1, description=f"{experiment.name}: {trial.dataset}, {trial.method}")
 
         compute(tasks, records, jobs=jobs, tell=tell)

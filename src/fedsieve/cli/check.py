@@ -1,6 +1,5 @@
 """`fedsieve check`: files of several sites beside each other, before anything is selected."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +8,14 @@ import typer
 from fedsieve.cli.console import columns_table, out, say, warn
 from fedsieve.cli.options import NOMINAL_HELP, names_among
 from fedsieve.cli.reading import AS_FOUND, reads_tables, say_how
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.cli.tables import client_paths
 from fedsieve.datasets.coding import reasons_listed
 from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.site_files import compare_files
-from fedsieve.datasets.tables import table_file
+from fedsieve.datasets.streams import TableStream, is_large
+from fedsieve.datasets.table_files import TableFile
+from fedsieve.datasets.tables import checked_stream, table_file
 from fedsieve.errors import ParameterError, listed
 from fedsieve.text import counted
 
@@ -29,7 +31,7 @@ def check(
         Path | None, typer.Option(help="The server's labeled rows; columns that no site has are its labels.")
     ] = None,
     nominal: Annotated[list[str] | None, typer.Option(help=NOMINAL_HELP)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Compare the files of several sites, and say what looks wrong; exit code 0 where nothing does, 1 else.
@@ -47,12 +49,12 @@ def check(
         paths[LABELED] = labeled
     if len(paths) < 2:
         raise ParameterError("check compares two files or more; got 1. Name another one, or --labeled.")
-    found = {name: table_file(path, reading=reading) for name, path in paths.items()}
-    tables = {name: one.table for name, one in found.items()}
+    found = {name: _opened(path, reading) for name, path in paths.items()}
+    tables = {name: one if isinstance(one, TableStream) else one.table for name, one in found.items()}
     known = {column for table in tables.values() for column in table.column_names}
     report = compare_files(tables, LABELED if labeled is not None else "", names_among(nominal or (), known))
     if as_json:
-        typer.echo(json.dumps(report, indent=1))
+        document(report)
     else:
         for name, one in found.items():
             say_how(paths[name], one)
@@ -68,3 +70,7 @@ def check(
         say(f"{counted(len(report['findings']), 'finding')}." if report["findings"] else "Nothing looks wrong.")
     if report["findings"]:
         raise typer.Exit(FOUND)
+
+
+def _opened(path: Path, reading: Reading) -> TableFile | TableStream:
+    return checked_stream(path, reading) if is_large(path) else table_file(path, reading=reading)

@@ -1,6 +1,5 @@
 """`fedsieve compare`: two selections beside each other, as tables or as JSON."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,9 +7,10 @@ import typer
 from rich.table import Table
 
 from fedsieve.cli.console import out, say
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.errors import listed
-from fedsieve.report.comparison import compare_selections
-from fedsieve.selection_file import JSON, read_selection
+from fedsieve.experiments.two_selections import compare_selections
+from fedsieve.selection_file import read_selection
 
 N_MOVED = 5  # features whose ranks moved most, of those that both choose or neither
 
@@ -18,7 +18,7 @@ N_MOVED = 5  # features whose ranks moved most, of those that both choose or nei
 def compare(
     first: Annotated[Path, typer.Argument(help="A selection.json, or the folder of a result.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="Another one.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare two selections: what both choose, what entered and left, how ranks moved.
 
@@ -27,10 +27,10 @@ def compare(
     Selections over unlike features are compared on those that both rank, and ranks
     are counted among these.
     """
-    records = [read_selection(path / JSON if path.is_dir() else path, whole=True) for path in (first, second)]
+    records = [read_selection(path, whole=True) for path in (first, second)]
     found = compare_selections(*records)
     if as_json:
-        print(json.dumps({"first": str(first), "second": str(second), **found}, indent=1, allow_nan=False))
+        document({"first": str(first), "second": str(second), **found})
         return
     _show(found, str(first), str(second))
 

@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsieve.errors import listed
-from fedsieve.protocol.communication import BYTE, communication_cost
-from fedsieve.text import counted, visible
+from fedsieve.text import counted, size, visible
 
 
 class PlainConsole(Console):
@@ -27,7 +26,8 @@ class PlainConsole(Console):
         return super().render_str(visible(text, keep="\n"), **options)
 
 
-out, err = PlainConsole(), PlainConsole(stderr=True)
+out, err = PlainConsole(), PlainConsole(stderr=True)  # the result; how it goes
+alarm = PlainConsole(stderr=True)  # what is told in any case: errors and warnings
 
 NUMBERS = {"scores": "score", "chance": "chance", "relevance": "relevance", "stability": "stability"}
 """Columns of a record -> their titles in the table of a ranking."""
@@ -38,28 +38,19 @@ def say(message: str | Text) -> None:
     out.print(message, soft_wrap=not out.is_terminal)
 
 
+def can_ask() -> bool:
+    """Whether somebody is there who sees what is asked about."""
+    return out.is_terminal and not out.quiet
+
+
 def complain(error: Exception) -> None:
     """Say what is wrong, on the error stream."""
-    err.print(Text.assemble(("Error: ", "bold red"), visible(str(error))), soft_wrap=True)
+    alarm.print(Text.assemble(("Error: ", "bold red"), visible(str(error))), soft_wrap=True)
 
 
 def warn(message: str) -> None:
     """Say what may be wrong, on the error stream."""
-    err.print(Text.assemble(("Warning: ", "bold yellow"), visible(message)), soft_wrap=True)
-
-
-def size(n_bytes: int) -> str:
-    """Bytes for people.
-
-    >>> size(2_345_678)
-    '2.3 MB'
-    >>> size(950)
-    '950 B'
-    """
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= factor:
-            return f"{n_bytes / factor:.1f} {unit}"
-    return f"{n_bytes} B"
+    alarm.print(Text.assemble(("Warning: ", "bold yellow"), visible(message)), soft_wrap=True)
 
 
 def ranking_table(record: dict[str, Any], n_shown: int) -> Table:
@@ -77,6 +68,20 @@ def ranking_table(record: dict[str, Any], n_shown: int) -> Table:
     return table
 
 
+def n_shown(record: dict[str, Any]) -> int:
+    """How many features of a ranking are shown: of the selected ones, or of all where none is."""
+    return min(10, len(record["selected"] or record["order"]))
+
+
+def say_error_rate(record: dict[str, Any]) -> None:
+    """What was selected at which false discovery rate, where one was stated, and what speaks against it."""
+    found = record.get("fdr")
+    if found:
+        say(found["words"])
+        for doubt in found["doubts"]:
+            warn(doubt)
+
+
 def columns_table(parties: dict[str, Any], title: str) -> Table:
     """The rows of each party, and in how many of its columns something is noticeable."""
     table = Table(title=title, title_justify="left")
@@ -91,11 +96,11 @@ def columns_table(parties: dict[str, Any], title: str) -> Table:
 
 def chance_line(record: dict[str, Any]) -> str:
     """How many of the selected features score no better than chance, where that is known; else nothing."""
-    band = record.get("chance", {}) if "chance" in record["columns"] else {}
-    low = [name for name in record["selected"] if name in band and not _is_above(record["scores"][name], band[name])]
-    if not band:
+    from fedsieve.report.sections.features import no_better_than_chance
+
+    low, n_selected = no_better_than_chance(record), len(record["selected"])
+    if low is None or not n_selected:
         return ""
-    n_selected = len(record["selected"])
     if not low:
         return f"All {n_selected} selected features score better than chance."
     return (
@@ -104,34 +109,12 @@ def chance_line(record: dict[str, Any]) -> str:
     )
 
 
-def _is_above(score: float | None, band: float | None) -> bool:
-    return score is not None and (band is None or score > band)
-
-
 def cost_line(record: dict[str, Any]) -> str:
     """How many rounds a selection took, and how many bytes."""
     sent = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] != "server")
     received = sum(message["n_bytes"] for message in record["transcript"] if message["sender"] == "server")
     rounds = max(message["round"] for message in record["transcript"])
     return f"{counted(rounds, 'round')}; all clients together sent {size(sent)} and received {size(received)}."
-
-
-def rows_cost_line(record: dict[str, Any]) -> str:
-    """What sending the clients' rows would take, before and after the selection; empty where nobody knows their number.
-
-    >>> sent = {"round": 1, "sender": "a", "receiver": "server", "kind": "Ranges", "n_bytes": 5000}
-    >>> rows_cost_line({"n_rows": {"a": 1000}, "order": list("pqrst"), "selected": ["q"], "transcript": [sent]})
-    'To send the rows would take 20.0 kB with all 5 features, 4.0 kB with the selected 1, with these messages 9.0 kB.'
-    """
-    if not record.get("n_rows"):
-        return ""
-    n_features, n_selected = len(record["order"]), len(record["selected"])
-    cost = communication_cost(record["n_rows"], n_features, n_selected, messages=record["transcript"])
-    before, after, in_all = (size(round(bits / BYTE)) for bits in (cost.before, cost.after, cost.in_all))
-    return (
-        f"To send the rows would take {before} with all {n_features} features, {after} with the selected {n_selected}, "
-        f"with these messages {in_all}."
-    )
 
 
 def missing_line(record: dict[str, Any]) -> str:

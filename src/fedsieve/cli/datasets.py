@@ -1,6 +1,7 @@
 """`fedsieve datasets`: the known datasets, what is in a dataset, and their files."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.options import split_names
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets import Dataset, Description, available, describe, load
 from fedsieve.datasets.arff import arff_dataset
 from fedsieve.datasets.fetch import fetch as fetch_files
@@ -17,6 +19,8 @@ from fedsieve.datasets.registry import known_dataset
 from fedsieve.datasets.table_files import SUFFIXES
 from fedsieve.datasets.tables import table_dataset
 from fedsieve.errors import ParameterError
+
+LISTED = ("name", "domain", "n_samples", "n_features", "n_labels", "k", "split", "at_hand")
 
 app = typer.Typer(
     help="The five datasets of the paper, and what is in a dataset.\n\n"
@@ -27,11 +31,15 @@ app = typer.Typer(
 
 
 @app.command("list")
-def list_() -> None:
+def list_(as_json: AsJson = False) -> None:
     """List the known datasets, with the number k of features that the paper selects.
 
     [bold]Example[/bold]: fedsieve datasets list
     """
+    found = [{**asdict(known_dataset(name)), "at_hand": all(locate(name).values())} for name in available()]
+    if as_json:
+        document([{key: value for key, value in one.items() if key in LISTED} for one in found])
+        return
     table = Table(title="Datasets of the paper", title_justify="left")
     for name in ("name", "domain", "rows", "features", "labels", "k", "train/test", "at hand"):
         table.add_column(name, justify="left" if name in ("name", "domain", "at hand") else "right")
@@ -50,6 +58,7 @@ def info(
         str | None, typer.Option(help='Label columns of a file: "y1,y2", "prefix:label_" or a Mulan XML file.')
     ] = None,
     drop: Annotated[str, typer.Option(help="Columns of a file that are no features, such as an ID: a,b.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Describe a known dataset, or a file of your own.
 
@@ -63,6 +72,9 @@ def info(
     --labels is given.
     """
     description = describe(_dataset(name, labels, split_names(drop)))
+    if as_json:
+        document(asdict(description))
+        return
     table = Table(title=description.name, title_justify="left", show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")

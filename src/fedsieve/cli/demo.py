@@ -11,13 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from fedsieve.arrays import Int
-from fedsieve.cli.console import add_other_ranks, agreement_line, chance_line, out, ranking_table, say, size, warn
+from fedsieve.cli.console import add_other_ranks, agreement_line, chance_line, out, ranking_table, say, warn
 from fedsieve.cli.options import SIEVE, SSFMLFS, asked_and_other, how_many
 from fedsieve.cli.progress import Rounds, prepare_kernels
+from fedsieve.cli.reporting import command_again, files_of_report, result_document, write_report_of
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets import Dataset, load_digits, partition
 from fedsieve.datasets.dataset import SIDE
 from fedsieve.errors import MissingExtraError
-from fedsieve.learning import MLkNN, metrics
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import SERVER, Labeled, Method
 from fedsieve.protocol.outcome import Outcome
@@ -26,12 +27,14 @@ from fedsieve.report.pictures import draw_pixels
 from fedsieve.selection_file import (
     CSV,
     JSON,
+    pairs_record,
     read_selection,
     refuse_to_overwrite,
     selection_record,
     write_selection,
 )
 from fedsieve.tables import ArrayTable
+from fedsieve.text import size
 from fedsieve.transport import in_process
 
 N_CLIENTS, ALPHA, LABELED = 10, 0.5, 0.2
@@ -58,6 +61,7 @@ def demo(
         typer.Option("-k", help='How many pixels, or a share of them; default by their number. "auto": Sieve decides.'),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the split over server and clients.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Choose pixels of handwritten digits with ten sites, offline, in seconds.
 
@@ -96,6 +100,9 @@ def demo(
     }
     record = records[asked]
     record["shift"] = runs[asked].shift
+    record["pairs"] = pairs_record(runs[asked].method, runs[asked].outcome.selection)
+    record["timing"] = {"seconds": round(runs[asked].seconds, 3)}
+    record |= {"n_labeled": len(labeled.X), "command": command_again()}
     for words in shift_words(record["shift"]):
         warn(words)
     add_other_ranks(record, records[other])
@@ -110,11 +117,18 @@ def demo(
     out.print(ranking_table(record, 10))
     if line := chance_line(record):
         say(f"{line}\n")
-    out.print(_quality_table(digits, labeled_rows, others, chosen, seed))
-    out.print(_cost_table({name: run for name, run in runs.items() if name != SSFMLFS}, sites))
+    quality = _quality(digits, labeled_rows, others, chosen, seed)
+    out.print(_quality_table(quality))
+    costs = _costs({name: run for name, run in runs.items() if name != SSFMLFS}, sites)
+    out.print(_cost_table(costs))
     say(_agreement([runs[f"{SSFMLFS}, {wire}"].outcome for wire in WIRES]))
-    files = ", ".join([JSON, CSV, *_draw(digits, ranks, output)])
+    page = write_report_of(output)
+    files = ", ".join([JSON, CSV, *_draw(digits, ranks, output), *files_of_report(page)])
     say(f"{output} holds {files}. {time.perf_counter() - start:.1f} s in all.")
+    if page is not None:
+        say(f"To look at it: {page}")
+    if as_json:
+        document({**result_document(record, output, page), "quality": quality, "costs": costs})
 
 
 def pixel_picture(ranks: dict[int, int], side: int) -> Text:
@@ -153,8 +167,9 @@ def _run(title: str, method: Method, labeled: Labeled, sites: dict[str, ArrayTab
     return TimedRun(method, outcome, shift_record(shift_of_tables(method, labeled, sites)), seconds)
 
 
-def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> Table:
+def _quality(digits: Dataset, server: Int, clients: Int, chosen: dict[str, Int], seed: int) -> list[dict[str, Any]]:
     """How well ML-kNN, trained on the server's rows, predicts the clients' labels from the chosen pixels."""
+    from fedsieve.learning import MLkNN, metrics
 
     def precision(pixels: Int) -> float:
         model = MLkNN().fit(digits.X[np.ix_(server, pixels)], digits.Y[server])
@@ -163,26 +178,44 @@ def _quality_table(digits: Dataset, server: Int, clients: Int, chosen: dict[str,
     n_pixels, k = digits.X.shape[1], len(next(iter(chosen.values())))
     rng = np.random.default_rng(seed)
     draws = [precision(rng.choice(n_pixels, k, replace=False)) for _ in range(N_DRAWS)]
+    by_methods = [
+        {"pixels": f"{len(pixels)} by {name}", "average_precision": precision(pixels), "deviation": None}
+        for name, pixels in chosen.items()
+    ]
+    at_random = {"average_precision": float(np.mean(draws)), "deviation": float(np.std(draws))}
+    everything = {"average_precision": precision(np.arange(n_pixels)), "deviation": None}
+    return [*by_methods, {"pixels": f"{k} at random", **at_random}, {"pixels": f"all {n_pixels}", **everything}]
+
+
+def _quality_table(rows: list[dict[str, Any]]) -> Table:
     table = Table(title="ML-kNN on the clients' labels", title_justify="left")
     table.add_column("pixels")
     table.add_column("average precision", justify="right")
-    for name, pixels in chosen.items():
-        table.add_row(f"{len(pixels)} by {name}", f"{precision(pixels):.3f}")
-    table.add_row(f"{k} at random", f"{np.mean(draws):.3f} ± {np.std(draws):.3f}")
-    table.add_row(f"all {n_pixels}", f"{precision(np.arange(n_pixels)):.3f}")
+    for row in rows:
+        spread = "" if row["deviation"] is None else f" ± {row['deviation']:.3f}"
+        table.add_row(row["pixels"], f"{row['average_precision']:.3f}{spread}")
     return table
 
 
-def _cost_table(runs: dict[str, TimedRun], sites: dict[str, ArrayTable]) -> Table:
+def _costs(runs: dict[str, TimedRun], sites: dict[str, ArrayTable]) -> list[dict[str, Any]]:
+    """What each method took, and last what the rows themselves would."""
     raw = sum(site.whole(site.names).nbytes for site in sites.values())
-    table = Table(title="What left the ten clients", title_justify="left")
-    for name in ("method", "rounds", "bytes sent", "of the raw rows", "seconds"):
-        table.add_column(name, justify="left" if name == "method" else "right")
+    costs: list[dict[str, Any]] = []
     for name, run in runs.items():
         sent = sum(message.n_bytes for message in run.outcome.transcript if message.sender != SERVER)
         rounds = run.outcome.transcript[-1].round
-        table.add_row(name, str(rounds), size(sent), _share(sent / raw), f"{run.seconds:.2f}")
-    table.add_row("raw rows", "-", size(raw), "100%", "-")
+        costs.append({"method": name, "rounds": rounds, "bytes": sent, "share": sent / raw, "seconds": run.seconds})
+    return [*costs, {"method": "raw rows", "rounds": None, "bytes": raw, "share": 1.0, "seconds": None}]
+
+
+def _cost_table(costs: list[dict[str, Any]]) -> Table:
+    table = Table(title="What left the ten clients", title_justify="left")
+    for name in ("method", "rounds", "bytes sent", "of the raw rows", "seconds"):
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in costs:
+        rounds = "-" if row["rounds"] is None else str(row["rounds"])
+        seconds = "-" if row["seconds"] is None else f"{row['seconds']:.2f}"
+        table.add_row(row["method"], rounds, size(row["bytes"]), _share(row["share"]), seconds)
     return table
 
 

@@ -73,6 +73,7 @@ def prepare_kernels() -> None:
     seconds = time.perf_counter() - start
     n_compiled = kernels.n_compiled()
     if n_compiled:
-        err.print(f"Compiled {counted(n_compiled, 'kernel')} in {seconds:.1f} s, kept on disk for the next run.")
+        kept = ", kept on disk for the next run" if kernels.is_cached() else ""
+        err.print(f"Compiled {counted(n_compiled, 'kernel')} in {seconds:.1f} s{kept}.")
     else:
         err.print(f"Kernels loaded from the disk cache in {seconds:.1f} s.")

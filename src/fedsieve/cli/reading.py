@@ -10,8 +10,9 @@ import typer
 
 from fedsieve.cli.console import say
 from fedsieve.datasets.dialect import Reading
+from fedsieve.datasets.streams import TableStream, is_large
 from fedsieve.datasets.table_files import TableFile
-from fedsieve.datasets.tables import table_file
+from fedsieve.datasets.tables import checked_stream, table_file
 
 FORMATS = "CSV, TSV (also .gz), Parquet or Excel"
 AS_FOUND = Reading()
@@ -58,7 +59,23 @@ def read_and_say(file: Path, reading: Reading) -> TableFile:
     return found
 
 
-def say_how(file: Path, found: TableFile) -> None:
+def open_and_say(file: Path, reading: Reading) -> TableFile | TableStream:
+    """The same for rows that need not fit into memory: the table, or of a large file a stream."""
+    if not is_large(file):
+        return read_and_say(file, reading)
+    stream = checked_stream(file, reading)
+    say(f"{file}: large, so that it is read in batches, anew in every pass.")
+    say_how(file, stream)
+    return stream
+
+
+def rows_of(file: Path, reading: Reading) -> Any:
+    """Its pyarrow table, or its stream."""
+    found = open_and_say(file, reading)
+    return found if isinstance(found, TableStream) else found.table
+
+
+def say_how(file: Path, found: TableFile | TableStream) -> None:
     """Say how a table was read where that had to be found out."""
     if found.how:
         say(f"{file}: read as: {found.how}")

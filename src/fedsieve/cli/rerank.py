@@ -5,15 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from fedsieve.cli.console import chance_line, out, ranking_table, say
+from fedsieve.cli.agreed_tables import labeled_again
+from fedsieve.cli.console import chance_line, n_shown, out, ranking_table, say, say_error_rate
 from fedsieve.cli.options import K_HELP, Force, assignment, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, reads_tables
-from fedsieve.cli.tables import labeled_again
+from fedsieve.cli.reporting import command_again, result_document, write_report_of
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labeled
-from fedsieve.selection_file import JSON, read_selection, refuse_to_overwrite, write_selection
+from fedsieve.selection_file import pairs_record, read_selection, refuse_to_overwrite, write_selection
 from fedsieve.transport.rerank import rerank as rerank_totals
 from fedsieve.transport.rerank import reranked_record
 from fedsieve.transport.totals_file import TOTALS, Totals, read_totals, result_digest
@@ -36,6 +38,7 @@ def rerank(
     ] = None,
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result; default kK in RESULT.")] = None,
     force: Force = False,
+    as_json: AsJson = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Select another number of features from the totals of an earlier run; no site is asked again.
@@ -50,7 +53,7 @@ def rerank(
     changes |= dict(assignment(text) for text in change or ())
     if not changes:
         raise ParameterError("rerank needs -k, or --set NAME=VALUE, to know what to change.")
-    record = read_selection(result / JSON if result.is_dir() else result, whole=True)
+    record = read_selection(result, whole=True)
     folder = result if result.is_dir() else result.parent
     target = None if output is None and k in (None, "auto") else output or folder / f"k{k}"
     if target is not None and not force:
@@ -64,15 +67,22 @@ def rerank(
     prepare_kernels()
     method, selection = rerank_totals(totals, rows, changes)
     again = reranked_record(record, method, selection)
-    target = target or folder / f"k{again['parameters']['n_features_to_select']}"
+    target = target or folder / f"k{len(again['selected'])}"
     if output is None and not force:
         refuse_to_overwrite(target)
+    again |= {"pairs": pairs_record(method, selection), "command": command_again()}
     write_selection(again, target)
-    out.print(ranking_table(again, min(10, len(again["selected"]))))
+    page = write_report_of(target)
+    out.print(ranking_table(again, n_shown(again)))
     if line := chance_line(again):
         say(line)
+    say_error_rate(again)
     before = len(record["selected"])
     say(f"Selected {len(again['selected'])} features instead of {before}, asking nobody; the result is in {target}.")
+    if page is not None:
+        say(f"To look at it: {page}")
+    if as_json:
+        document(result_document(again, target, page))
 
 
 def _operators(folder: Path, federation: Path | None) -> Path | None:

@@ -1,7 +1,4 @@
-"""Tables that the command line reads, with every mismatch of their columns named.
-
-`select` has the files of all parties; a party of a federation has its own, and an agreement to check it against.
-"""
+"""Tables that the command line reads, all parties' or one by itself, with every mismatch of their columns named."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,31 +12,26 @@ from fedsieve.categories import RARE, Categories, named_like_an_id
 from fedsieve.checks import check_known, names_that_differ
 from fedsieve.cli.console import say, warn
 from fedsieve.cli.labels import read_label_columns
+from fedsieve.cli.numbers import as_numbers, as_table, kinds
 from fedsieve.cli.options import names_among
-from fedsieve.cli.reading import AS_FOUND, read_and_say
-from fedsieve.datasets.coding import Coding, Declared, decide, reasons_listed, unknown_words
+from fedsieve.cli.reading import read_and_say, rows_of
+from fedsieve.datasets.coding import Coding, Declared, decide, reasons_listed
 from fedsieve.datasets.columns import feature_columns, label_columns
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import label_leaks
 from fedsieve.datasets.dialect import Reading
-from fedsieve.datasets.kinds import Column, arrow_column
 from fedsieve.datasets.table_files import bare_name
-from fedsieve.deployment.agreement import Agreement
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
-from fedsieve.methods import Method
-from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import LET_THE_METHOD, ArrayTable, check_values
+from fedsieve.tables import Table, dense
 from fedsieve.text import counted
-from fedsieve.transport.totals_file import Totals
 
 KEEP = "--keep NAME"
-FILL = "Fill them in, or leave these rows out."
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """What is typed of a table's columns: those that are left out, and what others are; a name may hold commas."""
 
     drop: str = ""
@@ -66,7 +58,7 @@ class FederationTables:
     labels: tuple[str, ...]
     Y: Float  # (n_samples, n_labels) as in the file; `labeled.Y` has a second column where there is one label only
     labeled: Labeled
-    sites: dict[str, ArrayTable]
+    sites: dict[str, Table]
     coding: Coding  # of text, dates and ids
     nominal: tuple[str, ...]  # all features that are codes
 
@@ -78,7 +70,7 @@ def read_sites(
     *,
     shared: bool,
     reading: Reading,
-    columns: Columns,
+    columns: ColumnOptions,
     partly: bool,
 ) -> FederationTables:
     """Read the server's and all clients' files, match their columns by name, and make numbers of them.
@@ -88,7 +80,7 @@ def read_sites(
     paths = client_paths(clients)
     server = read_and_say(labeled, reading).table
     label_names = label_columns(labels, server.column_names)
-    tables = {name: read_and_say(path, reading).table for name, path in paths.items()}
+    tables = {name: rows_of(path, reading) for name, path in paths.items()}
     at_clients = {column for table in tables.values() for column in table.column_names}
     drop = columns.dropped([*server.column_names, *at_clients])
     declared = columns.declared(server.column_names)
@@ -101,32 +93,21 @@ def read_sites(
     features = _common(features, label_names, tables, paths, shared, may_differ)
     Y = read_label_columns(server, label_names, labeled, partly=partly)
     files = {str(labeled): server, **{str(paths[name]): table for name, table in tables.items()}}
-    kinds = {file: _kinds(table, features) for file, table in files.items()}
-    coding = decide(kinds, features, declared)
+    found = {file: kinds(table, features) for file, table in files.items()}
+    coding = decide(found, features, declared)
     _say_what_becomes(coding, "all rows")
     taken = tuple(filter(coding.has, features))
-    X = {file: _numbers(file, kinds[file], table.num_rows, taken, coding) for file, table in files.items()}
+    rows = {file: as_table(file, table, found[file], taken, coding) for file, table in files.items()}
+    X = dense(rows[str(labeled)].whole(taken))
     return FederationTables(
         features=taken,
         labels=tuple(label_names),
         Y=Y,
-        labeled=Labeled(X[str(labeled)], read_labels(Y, str(labeled), partly=partly)[0]),
-        sites={name: ArrayTable(taken, X[str(path)]) for name, path in paths.items()},
+        labeled=Labeled(X, read_labels(Y, str(labeled), partly=partly)[0]),
+        sites={name: rows[str(path)] for name, path in paths.items()},
         coding=coding,
         nominal=coding.nominal(declared.nominal),
     )
-
-
-def labeled_again(file: Path, totals: Totals, labels: Sequence[str], reading: Reading) -> Labeled:
-    """The labeled rows of an earlier run, from its file, text by the words of then."""
-    method, server = totals.method, read_and_say(file, reading).table
-    missing, _ = names_that_differ([*method.features, *labels], server.column_names)
-    if missing:
-        raise DataError(f"{file}: lacks {listed(missing)}; it must be the file with the labeled rows of the run.")
-    coding = Coding(dict(totals.words.categories), dates=totals.words.dates)
-    X = _numbers(str(file), _kinds(server, method.features), server.num_rows, method.features, coding)
-    Y = read_label_columns(server, labels, file, partly=method.takes_unknown_labels)
-    return Labeled(X, _as_the_method_has_them(Y, method, file))
 
 
 def leaks(data: FederationTables) -> list[tuple[str, str]]:
@@ -157,7 +138,7 @@ def read_one(
     file: Path,
     labels: str,
     reading: Reading,
-    columns: Columns,
+    columns: ColumnOptions,
     *,
     takes_text: bool = True,
     partly: bool = True,
@@ -168,53 +149,12 @@ def read_one(
     label_names = label_columns(labels, table.column_names) if labels else []
     features = feature_columns(table.column_names, label_names, columns.dropped(table.column_names), str(file))
     check_known("--categories", "names", columns.categories, features)
-    kinds = _kinds(table, features)
-    coding = decide({str(file): kinds}, features, columns.declared(features), takes_text=takes_text)
+    found = kinds(table, features)
+    coding = decide({str(file): found}, features, columns.declared(features), takes_text=takes_text)
     _say_what_becomes(coding, "these rows", keep)
     taken = [name for name in features if coding.has(name)]
     Y = read_label_columns(table, label_names, file, partly=partly)
-    return OneTable(taken, label_names, _numbers(str(file), kinds, table.num_rows, taken, coding), Y, coding)
-
-
-def read_rows(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> tuple[Float, Float | None]:
-    """A site's rows in the agreement's columns, and its labels where the method needs them at the sites."""
-    method = agreement.method
-    X, held = _agreed_columns(file, agreement.labels if method.sites_hold_labels else (), agreement, reading)
-    Y = held if method.sites_hold_labels else None
-    try:
-        check_values(X, method.features, method.missing, _way_out_of_gaps(method))
-    except DataError as error:
-        raise DataError(f"{file}: {error}") from None
-    least = LEAST_ROWS if method.secure else agreement.min_rows  # secure sums count the rows of all sites
-    if len(X) < least:
-        others = not (method.secure or method.sites_hold_labels)  # which may know no secure sums
-        way_out = "Wait for more" + (", or agree on secure sums, where the rows of all sites count" if others else "")
-        raise DataError(
-            f"{file}: has {counted(len(X), 'row')}; the agreement asks for at least {least} (min_rows). {way_out}."
-        )
-    if len(X) > method.max_rows:
-        raise DataError(
-            f"{file}: has {len(X)} rows; the agreement lets a site take part with at most {method.max_rows} "
-            "(max_rows). Give fewer rows, or have all parties agree on a larger max_rows."
-        )
-    return X, Y
-
-
-def read_labeled(file: Path, agreement: Agreement, reading: Reading = AS_FOUND) -> Labeled:
-    """The server's labeled rows in the agreement's columns."""
-    X, Y = _agreed_columns(file, agreement.labels, agreement, reading)
-    labeled = Labeled(X, _as_the_method_has_them(Y, agreement.method, file))
-    try:
-        check_values(X, agreement.method.features, agreement.method.missing, _way_out_of_gaps(agreement.method))
-    except DataError as error:
-        raise DataError(f"{file}: the labeled rows have {error}") from None
-    agreement.method.check_labeled(labeled)
-    return labeled
-
-
-def _way_out_of_gaps(method: Method) -> str:
-    own = method.choices["missing"][1:]
-    return f"{LET_THE_METHOD} What is agreed on: 'federation init' and 'simulate', --missing {own[0]}." if own else FILL
+    return OneTable(taken, label_names, as_numbers(str(file), found, table.num_rows, taken, coding), Y, coding)
 
 
 def client_paths(clients: Sequence[str], option: str = "--client", least: int = 2) -> dict[str, Path]:
@@ -267,45 +207,6 @@ def _common(
     if lost := [feature for feature in features if feature not in in_all and not may_differ(feature)]:
         warn(f"--shared: not all files have {listed(lost)}; left out.")
     return common
-
-
-def _as_the_method_has_them(Y: Float, method: Method, file: Path) -> Float:
-    return Y if method.sites_hold_labels else read_labels(Y, str(file), partly=method.takes_unknown_labels)[0]
-
-
-def _agreed_columns(file: Path, labels: Sequence[str], agreement: Agreement, reading: Reading) -> tuple[Float, Float]:
-    """The agreement's features as numbers, text by its words, and these labels."""
-    features = agreement.method.features
-    names = [*features, *labels]
-    table = read_and_say(file, reading).table
-    missing, extra = names_that_differ(names, table.column_names)
-    if missing:
-        raise DataError(
-            f"{file}: lacks {listed(missing)} of the {len(names)} columns agreed on (federation.toml); "
-            f"it has {listed(table.column_names)}. Columns are matched by name."
-        )
-    if extra:
-        say(f"{file}: {counted(len(extra), 'column')} not agreed on, unused: {listed(extra, 4)}")
-    words = dict(agreement.categories)
-    coding = Coding(words, fixed=tuple(words), dates=agreement.dates)
-    X = _numbers(str(file), _kinds(table, features), table.num_rows, features, coding)
-    return X, read_label_columns(table, list(labels), file, partly=agreement.method.takes_unknown_labels)
-
-
-def _kinds(table: Any, features: Sequence[str]) -> dict[str, Column]:
-    return {name: arrow_column(table.column(name)) for name in features}
-
-
-def _numbers(file: str, columns: dict[str, Column], n_rows: int, features: Sequence[str], coding: Coding) -> Float:
-    """The features as numbers; says how many words count as "other", and never which."""
-    X, unknown = np.empty((n_rows, len(features))), {}
-    for place, name in enumerate(features):
-        X[:, place], n_unknown = coding.numbers(file, name, columns[name], n_rows)
-        if n_unknown:
-            unknown[name] = n_unknown
-    if unknown:
-        warn(unknown_words(file, unknown))
-    return X
 
 
 def _say_what_becomes(coding: Coding, rows: str, keep: str = KEEP) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from fedsieve.arrays import Float, Int, Rows
 from fedsieve.datasets.arff_file import ArffTable, level_values, read_arff
@@ -14,7 +13,7 @@ from fedsieve.datasets.columns import feature_columns, label_file_beside, labels
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import warn_of_findings
 from fedsieve.errors import DataError, listed
-from fedsieve.tables import dense
+from fedsieve.tables import dense, is_sparse
 
 _MEKA = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})\b")
 
@@ -73,15 +72,22 @@ def concatenated(parts: Sequence[Dataset]) -> tuple[Dataset, list[Int]]:
     for part in parts[1:]:
         if (part.feature_names, part.label_names) != (first.feature_names, first.label_names):
             raise DataError(f"{listed(part.files)} has other columns than {listed(first.files)}.")
-    stack = sparse.vstack if sparse.issparse(first.X) else np.vstack
     ends = np.cumsum([len(part.Y) for part in parts])
     whole = replace(
         first,
-        X=stack([part.X for part in parts]),
+        X=_stacked([part.X for part in parts]),
         Y=np.vstack([part.Y for part in parts]),
         files=tuple(file for part in parts for file in part.files),
     )
     return whole, [np.arange(end - len(part.Y), end) for part, end in zip(parts, ends, strict=True)]
+
+
+def _stacked(parts: list[Rows]) -> Rows:
+    if not is_sparse(parts[0]):
+        return np.vstack(parts)
+    from scipy import sparse  # takes long to load, and dense tables do without
+
+    return sparse.vstack(parts)
 
 
 def _labels_of(path: Path, table: ArffTable, labels: str | Path | Sequence[str] | None) -> list[str]:
@@ -117,14 +123,14 @@ def _block(table: ArffTable, numbers: list[Float | None], columns: list[int], *,
     omitted_are_zero = all((values := numbers[column]) is None or values[0] == 0 for column in columns)
     if not (may_be_sparse and omitted_are_zero):
         block = dense(block)
-    is_sparse = sparse.issparse(block)
+    by_column = is_sparse(block)
     for index, column in enumerate(columns):
         values = numbers[column]
         if values is not None:
-            entries = block.data[block.indptr[index] : block.indptr[index + 1]] if is_sparse else block[:, index]
+            entries = block.data[block.indptr[index] : block.indptr[index + 1]] if by_column else block[:, index]
             known = ~np.isnan(entries)
             entries[known] = values[entries[known].astype(np.int64)]
-    if not is_sparse:
+    if not by_column:
         return block
     block.eliminate_zeros()
-    return sparse.csr_array(block)
+    return block.tocsr()

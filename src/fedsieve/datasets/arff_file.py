@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.datasets.columns import unique_name, warn_of_repeated_names
@@ -109,7 +108,9 @@ def _dense_codes(data: list[list[Any]], texts: list[int]) -> Float:
     return np.array(data, dtype=np.float64)  # a missing value, None, becomes NaN
 
 
-def _sparse_codes(data: list[dict[int, Any]], texts: list[int], n_columns: int) -> sparse.csc_array:
+def _sparse_codes(data: list[dict[int, Any]], texts: list[int], n_columns: int) -> Rows:
+    from scipy import sparse  # takes long to load, and dense files do without
+
     for row in data:
         for column in texts:
             row.pop(column, None)

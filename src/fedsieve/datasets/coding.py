@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float
-from fedsieve.categories import RARE, Categories, code_range, codes, common_words, is_key, named_like_an_id
+from fedsieve.categories import RARE, Categories, code_range, codes, common_words, named_like_an_id
 from fedsieve.checks import check_known
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, as_words, to_numbers
 from fedsieve.errors import DataError, FedSieveWarning, listed
@@ -82,7 +82,7 @@ class Coding:
     def numbers(self, owner: str, name: str, column: Column, n_rows: int) -> tuple[Float, int]:
         """The column's values as numbers, and how many words of it are none of the declared ones."""
         if name in self.categories:
-            if column.kind != EMPTY and not _has_words(column):
+            if column.kind != EMPTY and not column.has_words:
                 raise not_numbers(owner, name, column, "text")
             numbers, unknown = codes(as_words(column, n_rows), self.categories[name])
             return numbers, unknown if name in self.fixed else 0
@@ -120,7 +120,7 @@ def decide(
             if words or own:
                 fixed.append(name)
             if not words:
-                common = common_words([as_words(column, 0) for column in columns.values()])
+                common = common_words(column.word_counts() for column in columns.values())
                 words = tuple(dict.fromkeys([*(own or ()), *common]))
             if words:
                 categories[name] = tuple(words)
@@ -144,19 +144,20 @@ def _code_bounds(nominal: Iterable[str], tables: Sequence[Table]) -> dict[str, t
 
     So are codes too far from those of the tables before. One code alone, and columns that a table lacks, have none.
     """
-    bounds = {}
-    for name in nominal:
-        if all(name in table.names for table in tables):
-            low, high = np.inf, -np.inf
-            for table in tables:
-                values = dense(table.whole([name])).ravel()
-                present = values[(values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)]
-                wider = min(low, present.min(initial=np.inf)), max(high, present.max(initial=-np.inf))
-                if table is tables[0] or wider[1] - wider[0] < MAX_CODES:
-                    low, high = wider
-            if low < high:
-                bounds[name] = (float(low), float(high))
-    return bounds
+    names = [name for name in nominal if all(name in table.names for table in tables)]
+    low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+    for table in tables if names else ():
+        own_low, own_high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+        for batch in table.batches(names):
+            values = dense(batch)
+            is_code = (values == np.round(values)) & (np.abs(values) <= LARGEST_CODE)
+            own_low = np.minimum(own_low, np.where(is_code, values, np.inf).min(axis=0, initial=np.inf))
+            own_high = np.maximum(own_high, np.where(is_code, values, -np.inf).max(axis=0, initial=-np.inf))
+        wider = np.minimum(low, own_low), np.maximum(high, own_high)
+        takes = np.logical_or(table is tables[0], wider[1] - wider[0] < MAX_CODES)
+        low, high = np.where(takes, wider[0], low), np.where(takes, wider[1], high)
+    ends = zip(names, low.tolist(), high.tolist(), strict=True)
+    return {name: (least, most) for name, least, most in ends if least < most}
 
 
 def _bounds_elsewhere(tables: Sequence[Table], codes: set[str]) -> dict[str, tuple[float, float]]:
@@ -197,23 +198,24 @@ def why_no_feature(name: str, columns: Mapping[str, Column]) -> str:
     if named_like_an_id(name) and not _yes_or_no(known):
         return "named like an id"
     may_be = all(column.kind == TEXT or (column.kind == NUMBERS and column.whole) for column in known)
-    return "differs in every row, as an id does" if known and may_be and all(is_key(c.values) for c in known) else ""
+    return "differs in every row, as an id does" if known and may_be and all(c.is_key() for c in known) else ""
 
 
 def _yes_or_no(columns: Sequence[Column]) -> bool:
     """Whether it is 0 and 1, both of them: no name of a row, whatever it is called."""
     found: set[float] = set()
+    n_rows = 0
     for column in columns:
         if column.kind != NUMBERS:
             return False
-        values = to_numbers(column.values)
-        found.update(np.unique(values[~np.isnan(values)]).tolist())
-    return found == {0.0, 1.0} and sum(len(column.values) for column in columns) > len(found)
+        found |= column.few_values()
+        n_rows += column.n_cells()
+    return found == {0.0, 1.0} and n_rows > len(found)
 
 
 def not_numbers(owner: str, name: str, column: Column, wanted: str = "numbers") -> DataError:
     """Say what a column holds instead of numbers, and where; never the value."""
-    what = column.why or f"holds {column.kind}, first in row {_first_row(column)}, no {wanted}"
+    what = column.why or f"holds {column.kind}, first in row {column.first_row()}, no {wanted}"
     return DataError(f"{owner}: column {name!r} {what}. {ENCODE}")
 
 
@@ -223,20 +225,20 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
         return TEXT
     kinds = {owner: column.kind for owner, column in columns.items() if column.kind != EMPTY}
     if name in declared.nominal and not {TEXT, NEITHER}.isdisjoint(kinds.values()):  # 1, 2, 3a: all of it is words
-        kinds = {owner: TEXT if _has_words(columns[owner]) else kind for owner, kind in kinds.items()}
+        kinds = {owner: TEXT if columns[owner].has_words else kind for owner, kind in kinds.items()}
     first = next(iter(kinds.values()), NUMBERS)
     for owner, kind in kinds.items():
         if kind == NEITHER or (first == NUMBERS and kind != first):
             raise not_numbers(owner, name, columns[owner])
         if kind == DATES and name not in declared.dates:
             raise DataError(
-                f"{owner}: column {name!r} holds dates, first in row {_first_row(columns[owner])}. Leave it out "
+                f"{owner}: column {name!r} holds dates, first in row {columns[owner].first_row()}. Leave it out "
                 f"(--drop), or have it read as days since 1970-01-01: dates=[{name!r}] (--dates)."
             )
         if kind == TEXT and name in declared.dates:
             raise DataError(
                 f"{owner}: column {name!r} is named in dates (--dates), but holds text, first in row "
-                f"{_first_row(columns[owner])}. Write dates as YYYY-MM-DD, or take it out of dates."
+                f"{columns[owner].first_row()}. Write dates as YYYY-MM-DD, or take it out of dates."
             )
         if kind != first:
             one = next(iter(kinds))
@@ -244,15 +246,3 @@ def _kind(name: str, columns: Mapping[str, Column], declared: Declared) -> str:
                 f"{one}: column {name!r} holds {first}, that of {owner} {kind}. Write it alike at all sites."
             )
     return first
-
-
-def _has_words(column: Column) -> bool:
-    """Whether its values can be read as words."""
-    return column.kind in (TEXT, NUMBERS) or (column.kind == NEITHER and len(column.values) > 0)
-
-
-def _first_row(column: Column) -> int:
-    def there(value: Any) -> bool:
-        return value is not None and value == value
-
-    return next(row for row, value in enumerate(column.values, 1) if there(value))

@@ -100,11 +100,11 @@ def zero_or_one(values: Float, names: Sequence[str], owner: str, fill: str = "")
     if wrong.any():
         column = int(np.flatnonzero(wrong.any(axis=0))[0])
         row = int(np.flatnonzero(wrong[:, column])[0])
-        missing = bool(np.isnan(values[row, column]))
+        missing, n_others = bool(np.isnan(values[row, column])), int(wrong[:, column].sum()) - 1
         got = "a missing value" if missing else "another number"  # which may be a person's
         raise DataError(
-            f"{owner}: label {names[column]!r} must be 0 or 1; got {got} in data row {row + 1} "
-            f"and in {int(wrong[:, column].sum()) - 1} others.{f' {fill}' if missing and fill else ''}"
+            f"{owner}: label {names[column]!r} must be 0 or 1; got {got} in data row {row + 1}"
+            f"{f' and in {n_others} others' if n_others else ''}.{f' {fill}' if missing and fill else ''}"
         )
     return values.astype(np.int64)
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.errors import FedSieveWarning, listed
-from fedsieve.tables import dense
+from fedsieve.tables import dense, is_sparse
 
 FEW = 16
 """A feature with at most this many distinct values is few-valued."""
@@ -63,7 +62,7 @@ def describe(dataset: Dataset) -> Description:
     {'continuous': 42, 'few-valued': 16, '0/1': 3, 'nominal': 0, 'constant': 3}
     """
     n_samples, n_labels = dataset.Y.shape
-    values = dataset.X.data if sparse.issparse(dataset.X) else dataset.X
+    values = dataset.X.data if is_sparse(dataset.X) else dataset.X
     per_row = dataset.Y.sum(axis=1)
     return Description(
         name=dataset.name,
@@ -77,7 +76,7 @@ def describe(dataset: Dataset) -> Description:
         bare_rows=int((per_row == 0).sum()),
         split=None if dataset.train is None or dataset.test is None else (len(dataset.train), len(dataset.test)),
         kinds=_kinds(dataset),
-        is_sparse=bool(sparse.issparse(dataset.X)),
+        is_sparse=is_sparse(dataset.X),
         nonzero=float(np.count_nonzero(values)) / (n_samples * dataset.X.shape[1]),
         missing=int(np.isnan(values).sum()),
         source=dataset.source,
@@ -153,7 +152,7 @@ def duplicate_names(names: Sequence[str]) -> list[str]:
 
 def columns_of(X: Rows) -> Iterator[Float]:
     """The columns one by one, as dense vectors."""
-    by_column = sparse.csc_array(X) if sparse.issparse(X) else X
+    by_column = X.tocsc() if is_sparse(X) else X
     for column in range(X.shape[1]):
         yield dense(by_column[:, [column]]).ravel()
 

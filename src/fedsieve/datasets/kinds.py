@@ -4,6 +4,7 @@ Nothing here tells a value to anybody: what is wrong is said by the row's number
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.categories import is_key
 
 NUMBERS, TEXT, DATES, EMPTY, NEITHER = "numbers", "text", "dates", "nothing", "neither"
 MOSTLY = 0.5  # a column of text in which as many or more are numbers is one of numbers, with something else in it
@@ -37,6 +39,33 @@ class Column:
     whole: bool = False
     coded: bool = False
     why: str = ""
+
+    @property
+    def has_words(self) -> bool:
+        """Whether its values can be read as words."""
+        return self.kind in (TEXT, NUMBERS) or (self.kind == NEITHER and len(self.values) > 0)
+
+    def is_key(self) -> bool:
+        """Whether no two rows have the same value, and that is no accident."""
+        return is_key(self.values)
+
+    def few_values(self) -> set[float]:
+        """The different values of a column of numbers; of more than two, some."""
+        values = to_numbers(self.values)
+        return set(np.unique(values[~np.isnan(values)])[:3].tolist())
+
+    def word_counts(self) -> Counter[str]:
+        """How often each word occurs, numbers read as words too."""
+        return Counter(word for word in as_words(self, 0) if word is not None)
+
+    def n_cells(self) -> int:
+        """How many rows there are, with a value or not."""
+        return len(self.values)
+
+    def first_row(self) -> int:
+        """The first row with a value, from 1 on."""
+        there = (row for row, value in enumerate(self.values, 1) if value is not None and value == value)
+        return next(there)
 
 
 def frame_columns(frame: Any) -> Iterator[tuple[str, Column]]:
@@ -77,7 +106,7 @@ def _were_whole(series: Any, gaps: Any) -> bool:
 
 def _of_words(values: Iterable[Any], declared: Iterable[Any]) -> Column:
     """Text whose column declares the words, also where it has none of them."""
-    texts, words = _stripped(values), tuple(dict.fromkeys(str(word).strip() for word in declared))
+    texts, words = stripped(values), tuple(dict.fromkeys(str(word).strip() for word in declared))
     return Column(TEXT if any(texts) else EMPTY, texts, words)
 
 
@@ -94,7 +123,7 @@ def _polars_column(series: Any, dtype: Any) -> Column:
     if str(dtype) in ("String", "Object") or str(dtype).startswith("Categorical"):
         found = _of_objects(series.to_list())
         coded = str(dtype).startswith("Categorical")  # whose words are text even where they look like numbers
-        return Column(TEXT, _stripped(series.to_list())) if coded else found
+        return Column(TEXT, stripped(series.to_list())) if coded else found
     return Column(NEITHER, why=f"holds {dtype}")
 
 
@@ -115,31 +144,81 @@ def arrow_column(column: Any) -> Column:
         return Column(DATES, _days(column.cast(arrow.timestamp("us"), safe=False).to_numpy()))
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind):
         words = column.to_pylist()
-        return Column(TEXT, _stripped(words)) if coded else of_text(words)
+        return Column(TEXT, stripped(words)) if coded else of_text(words)
     return Column(NEITHER, why=f"holds {kind}")
 
 
 def of_text(words: Iterable[Any]) -> Column:
     """Words as a column: text, or the numbers or dates that all of them spell out."""
-    texts = _stripped(words)
-    known = [(row, text) for row, text in enumerate(texts, 1) if text is not None]
-    if not known:
+    texts = stripped(words)
+    found = SeenWords()
+    found.add(texts, range(1, len(texts) + 1), [1] * len(texts))
+    kind, whole, why = found.kind()
+    if kind == EMPTY:
         return Column(EMPTY)
-    odd = [(row, text) for row, text in known if not _is_number(text)]
-    if not odd:
-        values = np.array([np.nan if text is None else float(text) for text in texts])
-        return Column(NUMBERS, values, whole=all(text.lstrip("+-").isdigit() for _, text in known))
-    if all(_ISO.fullmatch(text) for _, text in known):
-        return _of_dates(texts)
-    if all(_ISO.fullmatch(text) or _OTHER_DATE.fullmatch(text) for _, text in known):
-        return Column(NEITHER, why=f"holds dates, first in row {known[0][0]}, that are not written as YYYY-MM-DD")
-    with_commas = sum(_WITH_COMMAS.fullmatch(text) is not None for _, text in odd)
-    if with_commas == len(odd):
-        way_out = "(--decimal; pandas: decimal=',')"
-        return Column(NEITHER, texts, why=f"holds numbers with commas, first in row {odd[0][0]} {way_out}")
-    if len(known) - len(odd) + with_commas >= MOSTLY * len(known):
-        return Column(NEITHER, texts, why=f"holds text among numbers, first in row {odd[0][0]}")
-    return Column(TEXT, texts)
+    if kind == NUMBERS:
+        return Column(NUMBERS, numbers_of(texts), whole=whole)
+    if kind == DATES:
+        return Column(DATES, days_of(texts))
+    return Column(kind, () if found.are_dates else texts, why=why)
+
+
+class SeenWords:
+    """The different words of a column, how often each occurs and where first: enough to say what they all are."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+        self.are_dates = False  # though in a way that is not read
+
+    def add(self, texts: Iterable[str | None], rows: Iterable[int], counts: Iterable[int]) -> None:
+        """Words with the rows in which they occur first, of those that are added now, and how often they do."""
+        for text, row, count in zip(texts, rows, counts, strict=True):
+            if text is not None:
+                self.counts[text] += count
+                self._first.setdefault(text, row)
+
+    def first_row(self) -> int:
+        """Of all words."""
+        return min(self._first.values())
+
+    def kind(self) -> tuple[str, bool, str]:
+        """The column's kind, whether its numbers are whole, and why it is NEITHER."""
+        if not self.counts:
+            return EMPTY, False, ""
+        odd = [text for text in self.counts if not _is_number(text)]
+        if not odd:
+            return NUMBERS, all(text.lstrip("+-").isdigit() for text in self.counts), ""
+        if all(_ISO.fullmatch(text) for text in self.counts):
+            try:
+                days_of(list(self.counts))
+            except ValueError:  # the 31st of February; numpy's words would show it
+                self.are_dates = True
+                return NEITHER, False, "holds dates, and some that no calendar has"
+            return DATES, False, ""
+        if all(_ISO.fullmatch(text) or _OTHER_DATE.fullmatch(text) for text in self.counts):
+            self.are_dates = True
+            why = f"holds dates, first in row {self.first_row()}, that are not written as YYYY-MM-DD"
+            return NEITHER, False, why
+        first_odd = min(self._first[text] for text in odd)
+        n_known, n_odd = self.counts.total(), sum(self.counts[text] for text in odd)
+        with_commas = sum(self.counts[text] for text in odd if _WITH_COMMAS.fullmatch(text))
+        if with_commas == n_odd:
+            way_out = "(--decimal; pandas: decimal=',')"
+            return NEITHER, False, f"holds numbers with commas, first in row {first_odd} {way_out}"
+        if n_known - n_odd + with_commas >= MOSTLY * n_known:
+            return NEITHER, False, f"holds text among numbers, first in row {first_odd}"
+        return TEXT, False, ""
+
+
+def numbers_of(texts: Iterable[str | None]) -> Float:
+    """Words that are numbers, as such."""
+    return np.array([np.nan if text is None else float(text) for text in texts], dtype=np.float64)
+
+
+def days_of(texts: Iterable[str | None]) -> Float:
+    """Words that are dates, as days since 1970-01-01."""
+    return _days(np.array([text or "NaT" for text in texts], dtype="datetime64[us]"))
 
 
 def to_numbers(values: Any) -> Float:
@@ -180,20 +259,13 @@ def _moment(value: Any) -> np.datetime64:
     return np.datetime64(bare, "us")
 
 
-def _of_dates(texts: list[str | None]) -> Column:
-    try:
-        moments = np.array([text or "NaT" for text in texts], dtype="datetime64[us]")
-    except ValueError:  # the 31st of February; numpy's words would show it
-        return Column(NEITHER, why="holds dates, and some that no calendar has")
-    return Column(DATES, _days(moments))
-
-
 def _days(moments: Any) -> Float:
     since: Float = (np.asarray(moments, dtype="datetime64[us]") - np.datetime64("1970-01-01", "us")) / _DAY
     return since
 
 
-def _stripped(words: Iterable[Any]) -> list[str | None]:
+def stripped(words: Iterable[Any]) -> list[str | None]:
+    """Words without the blanks around them, None where nothing is left."""
     texts = (None if _is_missing(word) else str(word).strip() for word in words)
     return [text or None for text in texts]
 

@@ -1,6 +1,6 @@
 """Files of several sites beside each other, before they select together: columns, gaps, codes, copies, units."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,13 +9,18 @@ import numpy as np
 from fedsieve.arrays import Bool, Float
 from fedsieve.categories import codes, named_like_an_id
 from fedsieve.checks import names_that_differ
-from fedsieve.datasets.coding import why_no_feature
+from fedsieve.datasets.coding import Coding, why_no_feature
 from fedsieve.datasets.kinds import DATES, EMPTY, NEITHER, NUMBERS, TEXT, Column, arrow_column, as_words, to_numbers
+from fedsieve.datasets.scan import scan
+from fedsieve.datasets.streamed_file import FileTable
+from fedsieve.datasets.streams import TableStream
 from fedsieve.errors import DataError, listed
 from fedsieve.measures.binning import bin_counts, edges_of_points
 from fedsieve.measures.column_facts import NUMBERS as FACTS
 from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables
+from fedsieve.measures.streamed_facts import facts_of_streams
 from fedsieve.protocol.checkup import checkup, findings
+from fedsieve.tables import ArrayTable, StreamedTable, Table, dense
 
 COPIES = 0.999  # absolute correlation from which on two columns are nearly the same
 MOST_COLUMNS = 2000  # that are compared with each other
@@ -34,8 +39,7 @@ def compare_files(tables: Mapping[str, Any], labeled: str = "", nominal: Sequenc
         raise DataError(f"--nominal names {listed(sorted(absent))}, which no or few files have. Correct the names.")
     found = _values(tables, expected, nominal)
     features = tuple(expected)
-    finite = {name: np.where(np.isinf(rows), np.nan, rows) for name, rows in found.rows.items()}
-    facts = facts_of_tables(finite, features)
+    facts = _facts(found.rows, features)
     coded = np.array([name in found.codes or name in set(nominal) for name in features], dtype=bool)
     _add_codes(facts, found.rows, coded)
     report = checkup(facts, coded)
@@ -73,7 +77,7 @@ def _expected(tables: Mapping[str, Any], labeled: str) -> tuple[list[str], list[
 class _Values:
     """All expected columns of each file as numbers, NaN where there are none to be compared."""
 
-    rows: dict[str, Float]
+    rows: dict[str, Table]
     codes: set[str] = field(default_factory=set)  # columns of categories, by number
     free: list[str] = field(default_factory=list)  # columns whose text differs from row to row
     mixed: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # column -> kind -> files; not the same in all
@@ -91,87 +95,172 @@ class _Values:
 
 
 def _values(tables: Mapping[str, Any], expected: list[str], nominal: Sequence[str]) -> _Values:
-    found = _Values({name: np.full((table.num_rows, len(expected)), np.nan) for name, table in tables.items()})
-    for place, column in enumerate(expected):
-        there = {name: table.column(column) for name, table in tables.items() if column in table.column_names}
-        known = {name: arrow_column(cells) for name, cells in there.items()}
+    found = _Values({})
+    scanned = {name: _columns(table, expected) for name, table in tables.items()}
+    numbers: dict[str, dict[str, Float]] = {name: {} for name in tables}
+    words: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in tables}
+    for column in expected:
+        known = {name: columns[column] for name, columns in scanned.items() if column in columns}
         known = {name: one for name, one in known.items() if one.kind != EMPTY}
-        for name, numbers in _numbers(column, known, column in nominal, found).items():
-            found.rows[name][:, place] = numbers
+        readable, every = _readable(column, known, column in nominal, found)
+        for name in readable:
+            if every:
+                words[name][column] = every
+            if not isinstance(tables[name], TableStream):
+                one = known[name]
+                texts = as_words(one, 0) if every else []
+                numbers[name][column] = codes(texts, every)[0] if every else to_numbers(one.values)
+            else:
+                numbers[name][column] = np.zeros(0)
+    for name, table in tables.items():
+        if isinstance(table, TableStream):
+            file = FileTable(table, scanned[name], Coding(words[name]), list(numbers[name]))
+            found.rows[name] = _WithGaps(file, tuple(expected))
+        else:
+            gap = np.full(table.num_rows, np.nan)
+            columns = [numbers[name].get(column, gap) for column in expected]
+            found.rows[name] = ArrayTable(tuple(expected), np.column_stack([gap, *columns])[:, 1:])
     return found
 
 
-def _numbers(column: str, known: dict[str, Column], nominal: bool, found: _Values) -> dict[str, Float]:
-    """The files' values of one column as numbers, as far as they can be compared; what cannot be is noted."""
+def _columns(table: Any, expected: list[str]) -> Mapping[str, Column]:
+    there = [column for column in expected if column in table.column_names]
+    if isinstance(table, TableStream):
+        return scan(table, there)
+    return {column: arrow_column(table.column(column)) for column in there}
+
+
+class _WithGaps(StreamedTable):
+    """A file's columns of numbers, and in all others no value."""
+
+    def __init__(self, file: FileTable, names: tuple[str, ...]) -> None:
+        self.names, self.n_rows, self._file = names, file.n_rows, file
+
+    def parts(self, columns: Sequence[str], size: int) -> Iterator[Float]:
+        """Those of the file."""
+        there = [name for name in columns if name in self._file.names]
+        place = [list(columns).index(name) for name in there]
+        for part in self._file.parts(there, size) if there else self._nothing(size):
+            rows = np.full((len(part), len(columns)), np.nan)
+            rows[:, place] = part
+            yield rows
+
+    def _nothing(self, size: int) -> Iterator[Float]:
+        return (np.empty((min(size, self.n_rows - start), 0)) for start in range(0, self.n_rows, size))
+
+
+def _facts(tables: Mapping[str, Table], features: tuple[str, ...]) -> dict[str, ColumnFacts]:
+    if any(table.streamed for table in tables.values()):
+        return facts_of_streams(tables, features)
+    whole = {name: dense(table.whole(features)) for name, table in tables.items()}
+    return facts_of_tables({name: np.where(np.isinf(rows), np.nan, rows) for name, rows in whole.items()}, features)
+
+
+def _readable(
+    column: str, known: Mapping[str, Column], nominal: bool, found: _Values
+) -> tuple[list[str], tuple[str, ...]]:
+    """The files whose values of a column are numbers that can be compared, or words, which are told; notes the rest."""
     kinds: dict[str, list[str]] = {}
     for name, one in known.items():
-        kinds.setdefault(TEXT if nominal and one.kind == NEITHER and len(one.values) else one.kind, []).append(name)
+        kinds.setdefault(TEXT if nominal and one.kind == NEITHER and one.has_words else one.kind, []).append(name)
     if not nominal and (named_like_an_id(column) or set(kinds) == {NUMBERS}) and (why := why_no_feature(column, known)):
         found.left_out[column] = why
-        return {}
+        return [], ()
     for name in kinds.pop(NEITHER, ()):
         found.odd.setdefault(name, {})[column] = known[name].why
     if set(kinds) == {DATES}:
         found.left_out[column] = "holds dates"
-        return {}
+        return [], ()
     if TEXT in kinds and (nominal or len(kinds) == 1):
-        return _codes(column, {name: as_words(known[name], 0) for names in kinds.values() for name in names}, found)
+        return _worded(column, {name: known[name] for names in kinds.values() for name in names}, found)
     if len(kinds) > 1:
         found.mixed[column] = kinds
     if kinds and all(one.coded for one in known.values()):
         found.codes.add(column)
-    return {name: to_numbers(known[name].values) for name in kinds.get(NUMBERS, ())}
+    return kinds.get(NUMBERS, []), ()
 
 
-def _codes(column: str, words: Mapping[str, list[str | None]], found: _Values) -> dict[str, Float]:
-    """Categories as numbers, by their words and so the same for all files."""
-    every = sorted({word for own in words.values() for word in own if word is not None})
-    if 2 * len(every) > sum(map(len, words.values())):
+def _worded(column: str, known: Mapping[str, Column], found: _Values) -> tuple[list[str], tuple[str, ...]]:
+    """Categories, by their words and so the same for all files; unless they are free text."""
+    counts = [one.word_counts() for one in known.values()]
+    every = sorted(set().union(*counts))
+    if 2 * len(every) > sum(one.n_cells() for one in known.values()):
         found.free.append(column)
-        return {}
+        return [], ()
     found.codes.add(column)
-    return {name: codes(own, every)[0] for name, own in words.items()}
+    return list(known), tuple(every)
 
 
-def _add_codes(facts: dict[str, ColumnFacts], values: Mapping[str, Float], coded: Bool) -> None:
+def _add_codes(facts: dict[str, ColumnFacts], tables: Mapping[str, Table], coded: Bool) -> None:
     """Count codes one by one: of nominal columns, and of those that have two values at most in every file."""
+    features = next(iter(facts.values())).features if facts else ()
     bins: dict[str, list[Any]] = {name: [None] * len(coded) for name in facts}
-    for place, is_coded in enumerate(coded):
-        columns = {name: rows[~np.isnan(rows[:, place]), place] for name, rows in values.items()}
-        kinds = {name: np.unique(column) for name, column in columns.items()}
-        every = np.unique(np.concatenate(list(kinds.values())))
-        if len(every) and (is_coded or max(map(len, kinds.values())) <= FEW_CODES):
+    points = {name: _points(table, features, coded) for name, table in tables.items()}
+    for place in range(len(coded)):
+        own = [points[name][place] for name in tables]
+        every = np.unique(np.concatenate([part for part in own if part is not None] or [np.zeros(0)]))
+        if len(every) and all(part is not None for part in own):
             edges = edges_of_points(every)
-            for name, column in columns.items():
-                bins[name][place] = (edges, bin_counts(column, edges))
+            for name in tables:
+                bins[name][place] = (edges, np.zeros(len(edges) + 1, dtype=np.int64))
+    for name, table in tables.items():
+        counted = [place for place, part in enumerate(bins[name]) if part is not None]
+        for batch in table.batches([features[place] for place in counted]) if counted else ():
+            for place, column in zip(counted, dense(batch).T, strict=True):
+                edges, counts = bins[name][place]
+                bins[name][place] = edges, counts + bin_counts(column, edges)
     for name, one in facts.items():
         numbers = {part: getattr(one, part) for part in FACTS}
         facts[name] = ColumnFacts.of(one.features, one.n_rows, bins[name], **numbers)
 
 
-def _copies(parties: list[Float], features: tuple[str, ...], coded: Bool) -> list[list[str]]:
+def _points(table: Table, features: Sequence[str], coded: Bool) -> list[Float | None]:
+    """The different values of each column, `None` where a column that is not coded has too many of them."""
+    found: list[Float | None] = [np.zeros(0) for _ in features]
+    for batch in table.batches(features):
+        for place, column in enumerate(dense(batch).T):
+            known = found[place]
+            if known is not None:
+                known = np.unique(np.concatenate([known, column[~np.isnan(column)]]))
+                found[place] = known if coded[place] or len(known) <= FEW_CODES else None
+    return found
+
+
+def _copies(parties: list[Table], features: tuple[str, ...], coded: Bool) -> list[list[str]]:
     """Pairs of columns that are nearly the same up to their unit, wherever both vary."""
     if len(features) > MOST_COLUMNS:
         return []
     alike = np.zeros((len(features), len(features)), dtype=bool)
     unlike = alike.copy()
     for rows in parties:
-        same, both = _same(rows)
+        same, both = _same(rows, features)
         alike |= both & same
         unlike |= both & ~same
     first, second = np.nonzero(np.triu(alike & ~unlike, 1) & ~coded & ~coded[:, None])
     return [[features[i], features[j]] for i, j in zip(first, second, strict=True)]
 
 
-def _same(rows: Float) -> tuple[Bool, Bool]:
+def _same(table: Table, features: tuple[str, ...]) -> tuple[Bool, Bool]:
     """Which two columns are nearly the same in the rows that have both, and which two vary there at all."""
-    present = ~np.isnan(rows)
-    centered = np.where(present, rows, 0.0)
-    centered = np.where(present, centered - centered.sum(axis=0) / np.maximum(present.sum(axis=0), 1), 0.0)
-    here = present.astype(np.float64)
-    n, sums, squares = np.maximum(here.T @ here, 1), centered.T @ here, (centered**2).T @ here
+    total, count = np.zeros((2, len(features)))
+    for batch in table.batches(features):
+        rows = dense(batch)
+        present = ~np.isnan(rows)
+        total += np.where(present, rows, 0.0).sum(axis=0)
+        count += present.sum(axis=0)
+    mean = total / np.maximum(count, 1)
+    n, sums, squares, products = np.zeros((4, len(features), len(features)))
+    for batch in table.batches(features):
+        rows = dense(batch)
+        present = ~np.isnan(rows)
+        centered, here = np.where(present, rows - mean, 0.0), present.astype(np.float64)
+        n += here.T @ here
+        sums += centered.T @ here
+        squares += (centered**2).T @ here
+        products += centered.T @ centered
+    n = np.maximum(n, 1)
     spread = np.maximum(squares - sums**2 / n, 0.0)  # of the first of two
-    products = np.abs(centered.T @ centered - sums * sums.T / n)
+    products = np.abs(products - sums * sums.T / n)
     most = np.sqrt(spread * spread.T)
     both = most > 1e-12 * np.sqrt(squares * squares.T)  # beyond rounding
     return products >= COPIES * most, both

@@ -3,9 +3,10 @@
 import csv as plain_csv
 import gzip
 import re
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, suppress
 from io import TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +19,7 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".xlsx")
 OTHER_ENCODING = "it is in another encoding. Say which: --encoding."
 NO_NAME = re.compile(r"|Unnamed: 0")
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-_COLUMN = re.compile(r"In CSV column #(\d+)")
-_GROUPED = {
+GROUPED = {
     ".": re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
     ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?"),
 }
@@ -50,29 +50,42 @@ def read_file(file: Path, reading: Reading) -> TableFile:
         dialect = dialect_of(file, reading)
         table = _read_csv(file, dialect, grouped=reading.decimal is not None)
         how = "" if dialect == Dialect().for_ending(suffix) else str(dialect)
-    table, index = _without_index(file, table, reading.index_col)
-    words = [how] * bool(how) + [f"{_titled(name)} as the index, left out" for name in index]
+    table, index = _table_without_index(file, table, reading.index_col)
+    words = [how] * bool(how) + described_index(index)
     return TableFile(table, ", ".join(words), dialect)
 
 
 def write_file(table: Any, path: str | Path, dialect: Dialect | None = None) -> None:
     """Write a pyarrow table, by the file's ending and as `dialect` says; a failure leaves no file behind."""
+    write_parts([table], path, dialect)
+
+
+def write_parts(parts: Iterable[Any], path: str | Path, dialect: Dialect | None = None) -> None:
+    """The same of a table that comes in parts, at least one: each is written before the next one is read."""
     file = Path(path)
     suffix = check_suffix(file)
     csv, parquet, arrow = pyarrow_parts()
     dialect = (dialect or Dialect()).for_ending(suffix)
+    coming = iter(parts)
 
     def write(temporary: Path) -> None:
-        if suffix == ".parquet":
-            parquet.write_table(table, temporary)
-        elif suffix == ".xlsx":
-            write_sheet(table.column_names, _rows(table), temporary)
-        elif dialect.decimal == "." and dialect.encoding == "utf-8":
-            packing = "gzip" if suffix.endswith(".gz") else None
-            with arrow.output_stream(str(temporary), compression=packing) as stream:
-                csv.write_csv(table, stream, csv.WriteOptions(delimiter=dialect.sep))
-        else:
-            _write_csv(table, temporary, dialect, packed=suffix.endswith(".gz"))
+        first = next(coming)
+        if suffix == ".xlsx":
+            write_sheet(first.column_names, _rows(arrow.concat_tables([first, *coming])), temporary)
+            return
+        with ExitStack() as files:
+            if suffix == ".parquet":
+                add = files.enter_context(parquet.ParquetWriter(temporary, first.schema)).write_table
+            elif dialect.decimal == "." and dialect.encoding == "utf-8":
+                packing = "gzip" if suffix.endswith(".gz") else None
+                stream = files.enter_context(arrow.output_stream(str(temporary), compression=packing))
+                options = csv.WriteOptions(delimiter=dialect.sep)
+                add = files.enter_context(csv.CSVWriter(stream, first.schema, write_options=options)).write_table
+            else:
+                packed = suffix.endswith(".gz")
+                add = files.enter_context(_PlainCsv(temporary, first.column_names, dialect, packed=packed)).add
+            for part in chain([first], coming):
+                add(part)
 
     try:
         write_atomically(file, write)
@@ -143,62 +156,66 @@ def _read_parquet(file: Path) -> Any:
 def _read_csv(file: Path, dialect: Dialect, *, grouped: bool) -> Any:
     """The table; of what cannot be read the place is told, not the values, which are a person's."""
     csv, _, arrow = pyarrow_parts()
-    torn: list[Any] = []
-    types: dict[str, Any] = {}
-
-    def refuse(row: Any) -> str:
-        torn.append(row)
-        return "error"
-
-    def options() -> dict[str, Any]:
-        return {
-            "parse_options": csv.ParseOptions(delimiter=dialect.sep, invalid_row_handler=refuse),
-            "convert_options": csv.ConvertOptions(
-                decimal_point=dialect.decimal, strings_can_be_null=True, column_types=types
-            ),
-        }
+    torn = TornRow()
 
     def read(**how: Any) -> Any:
-        return csv.read_csv(file, csv.ReadOptions(encoding=dialect.encoding, **how), **options())
+        reading = csv.ReadOptions(encoding=dialect.encoding, **how)
+        table = csv.read_csv(file, reading, *csv_options(dialect, torn))
+        _ = table.column_names  # decoded only now
+        return table
 
-    while True:
-        try:
-            table = read()
-            _ = table.column_names  # decoded only now
-            if any(arrow.types.is_binary(kind) for kind in table.schema.types):  # what could not be decoded
-                raise DataError(f"{file}: cannot be read as CSV: {OTHER_ENCODING}")
-            return _ungrouped(table, dialect.decimal) if grouped else table
-        except DataError:
-            raise
-        except (ValueError, arrow.ArrowException, OSError) as error:
-            place = _COLUMN.search(str(error))
-            if torn or place is None:
-                raise _unreadable(file, error, torn, read) from None
-            with closing(csv.open_csv(file, csv.ReadOptions(encoding=dialect.encoding), **options())) as beginning:
-                name = beginning.schema.names[int(place[1])]
-            if name in types:
-                raise _unreadable(file, error, torn, read) from None
-            types[name] = arrow.string()  # pyarrow judges a column by its beginning; all of it decides
+    try:
+        table = read()
+    except (ValueError, arrow.ArrowException, OSError) as error:
+        if torn.row is not None:
+            with suppress(ValueError):
+                read(use_threads=False)  # only so are rows numbered
+        raise unreadable_csv(file, error, torn) from None
+    check_decoded(file, table.schema.types)
+    return _all_ungrouped(table, dialect.decimal) if grouped else table
 
 
-def _unreadable(file: Path, error: Exception, torn: list[Any], read: Callable[..., Any]) -> DataError:
-    if torn:
-        torn.clear()
-        try:
-            read(use_threads=False)  # only so are rows numbered
-        except ValueError:
-            row = torn[0]
-            return DataError(
-                f"{file}: cannot be read as CSV: line {row.number} has {row.actual_columns} fields, the first line "
-                f"{row.expected_columns}. Is it cut, or does a text hold a comma outside of quotes?"
-            )
-    if isinstance(error, UnicodeError):
-        return DataError(f"{file}: cannot be read as CSV: {OTHER_ENCODING}")
-    why = "Empty CSV file" if "Empty CSV file" in str(error) else "is it cut, or separated otherwise (--sep)?"
+class TornRow:
+    """The row of a CSV file that has other fields than its first line, once a reader comes upon it and stops."""
+
+    row: Any = None
+
+    def __call__(self, row: Any) -> str:
+        """What pyarrow asks for."""
+        self.row = row
+        return "error"
+
+
+def csv_options(dialect: Dialect, torn: TornRow, **converting: Any) -> tuple[Any, Any]:
+    """How a file of this dialect is parsed and converted."""
+    csv, _, _ = pyarrow_parts()
+    parse = csv.ParseOptions(delimiter=dialect.sep, invalid_row_handler=torn)
+    return parse, csv.ConvertOptions(decimal_point=dialect.decimal, strings_can_be_null=True, **converting)
+
+
+def unreadable_csv(file: Path, error: Exception, torn: TornRow) -> DataError:
+    """Why pyarrow could not read a file, without its words, which would show a cell."""
+    if torn.row is not None:
+        line = f"line {torn.row.number} has" if torn.row.number else "a line has"
+        why = (
+            f"{line} {torn.row.actual_columns} fields, the first line {torn.row.expected_columns}. "
+            "Is it cut, or does a text hold a comma outside of quotes?"
+        )
+    elif isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
+        why = OTHER_ENCODING
+    else:
+        why = "Empty CSV file" if "Empty CSV file" in str(error) else "is it cut, or separated otherwise (--sep)?"
     return DataError(f"{file}: cannot be read as CSV: {why}")
 
 
-def _ungrouped(table: Any, decimal: str) -> Any:
+def check_decoded(file: Path, types: Iterable[Any]) -> None:
+    """Refuse columns that are bytes: what could not be decoded."""
+    _, _, arrow = pyarrow_parts()
+    if any(arrow.types.is_binary(kind) for kind in types):
+        raise DataError(f"{file}: cannot be read as CSV: {OTHER_ENCODING}")
+
+
+def _all_ungrouped(table: Any, decimal: str) -> Any:
     """Columns whose text is numbers with grouped thousands, as numbers: whoever named the decimal sign meant these."""
     _, _, arrow = pyarrow_parts()
     for place, name in enumerate(table.column_names):
@@ -206,16 +223,43 @@ def _ungrouped(table: Any, decimal: str) -> Any:
             continue
         texts = [None if text is None else text.strip() for text in table.column(place).to_pylist()]
         known = [text for text in texts if text]
-        if known and all(_GROUPED[decimal].fullmatch(text) for text in known):
-            group = "," if decimal == "." else "."
-            numbers = [float(text.replace(group, "").replace(",", ".")) if text else None for text in texts]
-            table = table.set_column(place, name, arrow.array(numbers, arrow.float64()))
+        if known and all(GROUPED[decimal].fullmatch(text) for text in known):
+            table = ungrouped_column(table, name, decimal)
     return table
 
 
-def _without_index(file: Path, table: Any, index_col: str | None) -> tuple[Any, list[str]]:
+def ungrouped_column(table: Any, name: str, decimal: str) -> Any:
+    """The table with the numbers of a column whose text has grouped thousands."""
+    _, _, arrow = pyarrow_parts()
+    place, group = table.column_names.index(name), "," if decimal == "." else "."
+    texts = [None if text is None else text.strip() for text in table.column(place).to_pylist()]
+    numbers = [float(text.replace(group, "").replace(",", ".")) if text else None for text in texts]
+    return table.set_column(place, name, arrow.array(numbers, arrow.float64()))
+
+
+def _table_without_index(file: Path, table: Any, index_col: str | None) -> tuple[Any, list[str]]:
     """The table without columns that only number the rows or have neither name nor content, and the former's names."""
     names = table.column_names
+    empty = [place for place in range(len(names)) if table.column(place).null_count == table.num_rows]
+    kept, index = _kept_places(file, names, index_col, empty)
+    return (table.select(kept) if len(kept) < len(names) else table), [names[place] for place in index]
+
+
+def names_without_index(
+    file: Path, names: Sequence[str], index_col: str | None, empty: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The same of a table that is streamed: the names of the columns that stay, and of those that number the rows.
+
+    `empty` are the columns without a value.
+    """
+    nothing = [place for place, name in enumerate(names) if name in empty]
+    kept, index = _kept_places(file, names, index_col, nothing)
+    return [names[place] for place in kept], [names[place] for place in index]
+
+
+def _kept_places(
+    file: Path, names: Sequence[str], index_col: str | None, empty: Sequence[int]
+) -> tuple[list[int], list[int]]:
     if index_col is not None:
         place = names.index(index_col) if index_col in names else int(index_col) if index_col.isdigit() else -1
         if not 0 <= place < len(names):
@@ -227,13 +271,13 @@ def _without_index(file: Path, table: Any, index_col: str | None) -> tuple[Any, 
             for place, name in enumerate(names)
             if PANDAS_INDEX.fullmatch(name) or (place == 0 and len(names) > 1 and NO_NAME.fullmatch(name))
         ]
-    empty = [
-        place
-        for place, name in enumerate(names)
-        if not name and place not in index and table.column(place).null_count == table.num_rows
-    ]
-    kept = [place for place in range(len(names)) if place not in {*index, *empty}]
-    return (table.select(kept) if len(kept) < len(names) else table), [names[place] for place in index]
+    gone = {*index, *(place for place in empty if not names[place])}
+    return [place for place in range(len(names)) if place not in gone], index
+
+
+def described_index(names: Sequence[str]) -> list[str]:
+    """In words, which columns were taken for the index."""
+    return [f"{_titled(name)} as the index, left out" for name in names]
 
 
 def _titled(name: str) -> str:
@@ -244,17 +288,27 @@ def _rows(table: Any) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def _write_csv(table: Any, path: Path, dialect: Dialect, *, packed: bool) -> None:
+class _PlainCsv:
     """What pyarrow cannot write: decimal commas and other encodings."""
 
-    def field(value: Any) -> Any:
+    def __init__(self, path: Path, names: Sequence[str], dialect: Dialect, *, packed: bool) -> None:
+        self._files, self._decimal = ExitStack(), dialect.decimal
+        binary: Any = self._files.enter_context(gzip.GzipFile(path, "wb") if packed else path.open("wb"))
+        stream = self._files.enter_context(TextIOWrapper(binary, dialect.encoding, newline=""))
+        self._writer = plain_csv.writer(stream, delimiter=dialect.sep, lineterminator="\n")
+        self._writer.writerow(names)
+
+    def __enter__(self) -> "_PlainCsv":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._files.close()
+
+    def add(self, table: Any) -> None:
+        """Some more rows."""
+        self._writer.writerows([self._field(value) for value in row] for row in _rows(table))
+
+    def _field(self, value: Any) -> Any:
         if isinstance(value, bool):
             return str(value).lower()  # as pyarrow writes it
-        return repr(value).replace(".", dialect.decimal) if isinstance(value, float) else value
-
-    with ExitStack() as files:
-        binary: Any = files.enter_context(gzip.GzipFile(path, "wb") if packed else path.open("wb"))
-        stream = files.enter_context(TextIOWrapper(binary, dialect.encoding, newline=""))
-        writer = plain_csv.writer(stream, delimiter=dialect.sep, lineterminator="\n")
-        writer.writerow(table.column_names)
-        writer.writerows([field(value) for value in row] for row in _rows(table))
+        return repr(value).replace(".", self._decimal) if isinstance(value, float) else value

@@ -19,6 +19,7 @@ from fedsieve.datasets.columns import (
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import warn_of_findings
 from fedsieve.datasets.dialect import Reading
+from fedsieve.datasets.streams import TableStream, open_stream
 from fedsieve.datasets.table_files import TableFile, pyarrow_parts, read_file
 from fedsieve.errors import DataError, occur_twice
 
@@ -79,6 +80,16 @@ def table_file(path: str | Path, *, number_repeated: bool = False, reading: Read
     if not table.num_rows:
         raise DataError(f"{file}: has a header but no rows.")
     return TableFile(table, how, dialect)
+
+
+def checked_stream(file: Path, reading: Reading | None = None) -> TableStream:
+    """The file as a stream with at least one row and distinct column names."""
+    stream = open_stream(file, reading or Reading())
+    if twice := sorted(repeated(stream.column_names)):
+        raise DataError(f"{file}: of the column names {occur_twice(twice)}. Rename them.")
+    if not stream.num_rows:
+        raise DataError(f"{file}: has a header but no rows.")
+    return stream
 
 
 def numeric_columns(table: Any, columns: Sequence[str], owner: str) -> Float:

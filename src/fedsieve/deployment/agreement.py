@@ -10,6 +10,8 @@ from typing import Any
 
 from fedsieve.categories import Categories, check_categories, code_range
 from fedsieve.checks import check_count, check_known, repeated
+from fedsieve.deployment.above import Above, read_above
+from fedsieve.deployment.after_run import OFF, check_after
 from fedsieve.deployment.members import check_members
 from fedsieve.errors import DataError, FedSieveError, ParameterError, listed, shown
 from fedsieve.files import read_once
@@ -52,6 +54,8 @@ class Agreement:
     fingerprint: str  # of all that decides what is computed and what leaves a site; equal at all parties
     categories: Categories = field(default_factory=dict)  # the words of columns of text, in the order of their codes
     dates: tuple[str, ...] = ()  # columns of dates, read as days
+    above: Above | None = None  # where the server is an edge server: to whom it tells totals over these sites
+    after: Mapping[str, bool] = field(default_factory=lambda: dict(OFF))  # what may follow a run
 
     @property
     def words(self) -> str:
@@ -97,7 +101,7 @@ def parse_agreement(text: str) -> Agreement:
         "the file",
         content,
         {"format", "name", "server", "columns", "parameters", "rounds", "privacy", "members"},
-        {"method", "ranges", "bounds", "categories"},
+        {"method", "ranges", "bounds", "categories", "above", "after"},
     )
     of_method = method_named(content.get("method", UNNAMED_METHOD), "the file")
     columns = content["columns"]
@@ -105,6 +109,8 @@ def parse_agreement(text: str) -> Agreement:
     _check_keys("[columns]", columns, {"features", "labels", "ranges"}, {"nominal", "dates"})
     if "epsilon" in content["parameters"] and "epsilon" not in parameters_of(of_method):
         raise ParameterError(f"[parameters] epsilon: {of_method.name} knows no noise; Sieve does. Leave it out.")
+    if "fdr" in content["parameters"] and "fdr" not in parameters_of(of_method):
+        raise ParameterError(f"[parameters] fdr: {of_method.name} knows no error rate; Sieve does. Leave it out.")
     _check_keys("[parameters]", content["parameters"], set(), set(parameters_of(of_method)))
     _check_keys("[rounds]", content["rounds"], set(), set(ROUNDS))
     secure = SECURE if isinstance(content["privacy"], dict) and content["privacy"].get("secure") is True else {}
@@ -147,8 +153,20 @@ def parse_agreement(text: str) -> Agreement:
     if method.secure and method.max_sites_per_client > 1:
         raise ParameterError("[privacy] secure = true takes sites themselves: [rounds] max_sites_per_client must be 1.")
     check_count("", "[rounds] max_rows", method.max_rows, min_rows)  # else no site could take part
-    read_as = {key: value for key, value in {"categories": categories, "dates": dates}.items() if value}
-    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members, read_as)
+    above = read_above(content["above"]) if "above" in content else None
+    if above is not None and method.secure:
+        raise ParameterError("[privacy] secure = true takes sites themselves: an agreement with [above] must be plain.")
+    after = check_after(content.get("after", {}), method)
+    if above is not None and any(after.values()):
+        raise ParameterError("[after] of an agreement with [above] must be false: an edge server passes on sums only.")
+    besides = {
+        "categories": categories,
+        "dates": dates,
+        "above": {} if above is None else above.plain(),
+        "after": [what for what, is_allowed in after.items() if is_allowed],
+    }
+    besides = {key: value for key, value in besides.items() if value}
+    fingerprint = _fingerprint(content["name"], labels, method, timeout, min_rows, members, besides)
     return Agreement(
         content["name"],
         content["server"]["address"],
@@ -160,6 +178,8 @@ def parse_agreement(text: str) -> Agreement:
         fingerprint,
         categories,
         dates,
+        above,
+        after,
     )
 
 
@@ -170,11 +190,11 @@ def _fingerprint(
     timeout: float,
     min_rows: int,
     members: Mapping[str, str],
-    read_as: Mapping[str, Any],
+    besides: Mapping[str, Any],
 ) -> str:
     """Of what is meant, not of how it is written: defaults count as if they were spelled out."""
     values = {field.name: _plain(getattr(method, field.name)) for field in fields(method)}
-    agreed = [name, method.name, labels, values, timeout, min_rows, members, *([_plain(read_as)] if read_as else [])]
+    agreed = [name, method.name, labels, values, timeout, min_rows, members, *([_plain(besides)] if besides else [])]
     return hashlib.sha256(json.dumps(agreed, sort_keys=True).encode()).hexdigest()
 
 

@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fedsieve.categories import Categories
+from fedsieve.deployment.above import Above
 from fedsieve.deployment.agreement import FILL_IN, FORMAT, PRIVACY, ROUNDS, SECURE, parameters_of
 from fedsieve.deployment.members import members_text
 from fedsieve.messages.columns import DECLARED, ROBUST
 from fedsieve.methods import DEFAULT_METHOD, Method, method_named
+from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.protocol import SERVER
 
 
@@ -28,11 +30,13 @@ def agreement_text(
     parameters: Mapping[str, Any] | None = None,
     rounds: Mapping[str, Any] | None = None,
     privacy: Mapping[str, Any] | None = None,
+    after: Iterable[str] = (),
     keys: Mapping[str, str] | None = None,
+    above: Above | None = None,
 ) -> str:
     """The file's text; without features or labels a template in which these places are marked.
 
-    `keys` are those of the server and of sites that have one already.
+    `keys` are those of the server and of sites that have one already; `above` is for an edge server's own sites.
     """
     chosen = method_named(method, "the federation")
     defaults = {key: value for key, value in parameters_of(chosen).items() if value is not None}
@@ -67,6 +71,10 @@ def agreement_text(
             "[privacy]",
             *_privacy(privacy or {}),
             "",
+            *_above(above),
+            "[after]  # what may follow a run, on the columns that it selected",
+            *_after(set(after)),
+            "",
             members_text({SERVER: "", **dict.fromkeys(sites, ""), **(keys or {})}),
         ]
     )
@@ -85,6 +93,17 @@ def _privacy(given: Mapping[str, Any]) -> list[str]:
     values = {**PRIVACY, **(SECURE if given.get("secure") else {}), **given}
     words = {"secure": "  # true: the server sees totals over sites only, never a single site's reply"}
     return [f"{key} = {_toml(value)}{words.get(key, '')}" for key, value in values.items()]
+
+
+def _above(above: Above | None) -> list[str]:
+    if above is None:
+        return []
+    header = "[above]  # this server is an edge server: totals over its sites go on to this federation"
+    return [header, *(f"{key} = {_toml(value)}" for key, value in above.plain().items()), ""]
+
+
+def _after(allowed: set[str]) -> list[str]:
+    return [f"{what} = {_toml(what in allowed)}  # true: {kind.allows}" for what, kind in FOLLOW_UPS.items()]
 
 
 def _section(name: str, lists: Mapping[str, Sequence[Any]], words: str = "") -> list[str]:

@@ -1,13 +1,15 @@
 """`consent.jsonl`: who let a site take part, under which agreement and rules, for how long, and how it ended.
 
-Chained like the record of what left (`chain.py`); it stays after leaving. It names a table and its size,
-no value of it.
+Also who let rows of a run's columns leave, which is asked apart. Chained like the record of what left (`chain.py`); it
+stays after leaving. It names a table and its size, no value of it.
 """
 
 import getpass
+import hashlib
+import json
 import socket
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,12 @@ from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.chain import Chain
 from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.policy_file import policy_digest
-from fedsieve.deployment.what_left import now
+from fedsieve.deployment.what_left import named, now
 from fedsieve.privacy import Policy
 
 FILE = "consent.jsonl"
 JOINED, LEFT = "joined", "left"
+ROWS, NO_ROWS = "rows may leave", "rows may not leave"  # of one run, besides the consent to take part
 KILLED = "no end was recorded: the process was killed, or the machine went down"
 
 
@@ -60,6 +63,31 @@ class Limits:
         )
 
 
+@dataclass(frozen=True)
+class ReleasedRows:
+    """Which rows of which columns may leave: of one run, under one agreement, by a digest that only the site knows."""
+
+    run: str
+    agreement: str
+    columns: Sequence[str]
+    n_rows: int
+    n_bytes: int
+    rows_digest: str
+
+    def facts(self) -> dict[str, Any]:
+        """As a record holds them."""
+        names = hashlib.sha256(json.dumps(list(self.columns)).encode()).hexdigest()
+        return {
+            "run": self.run,
+            "agreement": self.agreement,
+            "columns": named(self.columns),
+            "columns_sha256": names,
+            "rows": self.n_rows,
+            "bytes": self.n_bytes,
+            "rows_digest": self.rows_digest,
+        }
+
+
 class ConsentRecord:
     """The record in a site's folder."""
 
@@ -77,8 +105,7 @@ class ConsentRecord:
         asked: bool = True,
     ) -> None:
         """Record that somebody consents now. `table` says what of the rows is known to all: file, rows, columns."""
-        before = self.chain.last()
-        if before is not None and before.get("what") == JOINED:
+        if self._latest().get("what") == JOINED:
             self.leave(KILLED)
         limits = limits or Limits()
         self.chain.add(
@@ -107,9 +134,57 @@ class ConsentRecord:
         """Record that the consent has ended."""
         self.chain.add({"time": now(), "what": LEFT, "how": how})
 
+    def _latest(self) -> dict[str, Any]:
+        """The latest record, but for those about rows; one that says neither joined nor left is no consent."""
+        found = [entry for entry in self.chain.entries() if entry.get("what") not in (ROWS, NO_ROWS)]
+        return found[-1] if found else {}
+
+    def let_rows_leave(self, released: "ReleasedRows", policy: Policy, *, by: str = "", asked: bool = True) -> None:
+        """Record that somebody consents that rows of a run's columns leave."""
+        self.chain.add(
+            {
+                "time": now(),
+                "what": ROWS,
+                "by": by or account(),
+                "account": account(),
+                "how": "asked, answered yes" if asked else "--yes",
+                "policy": policy_digest(policy),
+                **released.facts(),
+            }
+        )
+
+    def keep_rows(self, run: str, *, by: str = "") -> None:
+        """Record that what was allowed of a run is allowed no longer."""
+        self.chain.add({"time": now(), "what": NO_ROWS, "by": by or account(), "account": account(), "run": run})
+
+    def runs_let_go(self) -> list[str]:
+        """The runs of whose columns rows may leave now."""
+        latest = {e["run"]: e["what"] for e in self.chain.entries() if e.get("what") in (ROWS, NO_ROWS) and "run" in e}
+        return [run for run, what in latest.items() if what == ROWS]
+
+    def why_rows_stay(self, released: "ReleasedRows") -> str:
+        """Why these rows are not covered by a consent of their own; empty where they are."""
+        of_run = [
+            entry
+            for entry in self.chain.entries()
+            if entry.get("what") in (ROWS, NO_ROWS) and entry.get("run") == released.run
+        ]
+        if not of_run or of_run[-1]["what"] == NO_ROWS:
+            return (
+                f"nobody consented that rows of run {released.run} leave. At the site: fedsieve federation "
+                f"approve-rows FOLDER --run {released.run}"
+            )
+        facts = released.facts()
+        if any(of_run[-1].get(name) != facts[name] for name in ("agreement", "columns_sha256", "rows_digest")):
+            return (
+                f"other rows or columns of run {released.run} were consented to than are asked for now. At the site: "
+                f"fedsieve federation approve-rows FOLDER --run {released.run}"
+            )
+        return ""
+
     def since(self) -> float | None:
         """When the present consent began, by which it is told from others; `None` where nobody consents."""
-        latest = self.chain.last() or {}
+        latest = self._latest()
         consents = latest.get("what") == JOINED and is_number(latest.get("since"))
         return float(latest["since"]) if consents else None
 
@@ -118,7 +193,7 @@ class ConsentRecord:
 
         Pure but for reading the latest record and the clock.
         """
-        latest, since = self.chain.last() or {}, self.since()
+        latest, since = self._latest(), self.since()
         if since is None:
             return "nobody consents at present. It must join again."
         limits = Limits(latest.get("for_runs"), latest.get("for_days"))

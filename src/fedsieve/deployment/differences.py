@@ -11,7 +11,7 @@ from fedsieve.methods import Method
 from fedsieve.protocol import SERVER
 
 MANY = 20  # names in one line
-TOLD_APART = {"members", "labels", "features", "method", "address", "fingerprint"}  # in words of their own
+TOLD_APART = {"members", "labels", "features", "method", "address", "fingerprint", "above"}  # in words of their own
 
 
 def differences(old: Agreement, new: Agreement) -> list[str]:
@@ -25,6 +25,9 @@ def differences(old: Agreement, new: Agreement) -> list[str]:
         lines.append(f"method: {old.method.name}, now {new.method.name}")
     lines += _values(_fields(old.method), _fields(new.method))
     lines += _values(_fields(old), _fields(new))
+    if old.above != new.above:
+        before, after = (one.above.words if one.above else "nobody" for one in (old, new))
+        lines.append(f"totals over these sites go on to: {before}, now {after}")
     return lines
 
 

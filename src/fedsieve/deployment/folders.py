@@ -3,6 +3,8 @@
 import hashlib
 import io
 import json
+import os
+import shutil
 import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,14 +17,16 @@ import numpy as np
 from fedsieve.arrays import Bool, Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, read_agreement
+from fedsieve.deployment.stored_rows import LARGE, StoredRows, write_columns
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages.columns import Bins
 from fedsieve.privacy import HeldBack, Views, held_back
 from fedsieve.privacy.guarded_table import ColumnRanges
 from fedsieve.protocol import Labeled
+from fedsieve.protocol.parties import rows_seed
 from fedsieve.reading import read_array, read_arrays, read_json
-from fedsieve.tables import ArrayTable, Table, dense
+from fedsieve.tables import ArrayTable, SideBySide, Table, dense
 
 AGREEMENT = "federation.toml"
 OWNER_ONLY = 0o700
@@ -30,7 +34,11 @@ SIGNATURE = "ca.sig"  # of the operator, over ca.crt
 FROM_OPERATOR = (AGREEMENT, "ca.crt", SIGNATURE, "operator.pub")
 IDENTITY = ("site.pub", "site.key", "site.json")  # made by the site itself, or by the operator in a trial
 NODES_ANEW = "Stop 'fedsieve federation serve' and start it again, which writes the file anew."
+SERVES = "serve.lock"  # at the server, held by the command that serves
 HELD_BACK = "held-back.json"
+INCOMING = "incoming-"  # and the process whose rows they are
+ROWS = "rows.npy"
+KNOWN = "known-labels.npy"  # of a method whose sites need none
 JOIN_AGAIN = "Leave (Ctrl-C) and join again."
 
 
@@ -191,11 +199,47 @@ class SiteFolder:
     def write_rows(self, features: tuple[str, ...], X: Float, Y: Float | None = None) -> None:
         """Keep the checked rows, and labels where the method needs them here, for the processes that answer."""
         make_private(self.prepared)
-        for name, values in (("rows.npy", X), ("labels.npy", Y)):
+        for name, values in ((ROWS, X), ("labels.npy", Y)):
             if values is not None:
                 self._save(name, values)
+        self._write_consent(features)
+
+    def _write_consent(self, features: Sequence[str]) -> None:
         consent = {"features": list(features), "agreement": self.agreement().fingerprint}
         write_json(self.prepared / "consent.json", consent, mode=keys.PRIVATE)
+
+    def write_table(self, rows: Table) -> None:
+        """The same of a table that may be larger than memory; what was stored for it in this folder is moved."""
+        if not rows.streamed:
+            method = self.agreement().method
+            labels = self.agreement().labels if method.sites_hold_labels else ()
+            X = dense(rows.whole(method.features))
+            self.write_rows(method.features, X, dense(rows.whole(labels)) if labels else None)
+            return
+        make_private(self.prepared)
+        file = self.prepared / ROWS
+        if isinstance(rows, StoredRows) and rows.path.parent == self.incoming:
+            rows.path.replace(file)
+        else:
+            write_atomically(file, lambda path: write_columns(path, rows), mode=keys.PRIVATE)
+        self._write_consent(rows.names)
+
+    def store(self, rows: Table) -> StoredRows:
+        """A streamed table as numbers in this folder: from there every pass is fast, and no other file is read."""
+        shutil.rmtree(self.incoming, ignore_errors=True)
+        file = make_private(self.incoming) / ROWS
+        write_atomically(file, lambda path: write_columns(path, rows), mode=keys.PRIVATE)
+        return StoredRows(file, rows.names)
+
+    @property
+    def incoming(self) -> Path:
+        """Where the rows of a large file lie until the site takes part."""
+        return self.path / f"{INCOMING}{os.getpid()}"
+
+    def write_known_labels(self, known: Float) -> None:
+        """Keep what is known of the labels besides, NaN where nothing is, for what may follow a run."""
+        make_private(self.prepared)
+        self._save(KNOWN, known)
 
     def rows(self) -> Table:
         """The prepared rows, for the agreement under which they were given and no other."""
@@ -204,10 +248,25 @@ class SiteFolder:
         agreement = self.agreement()
         if consent["agreement"] != agreement.fingerprint:
             raise ProtocolError("its agreement changed since it consented. It must join again.")
-        features, X = tuple(consent["features"]), read_array(self.prepared / "rows.npy", way_out=JOIN_AGAIN)
+        features, file = tuple(consent["features"]), self.prepared / ROWS
+        if file.is_file() and file.stat().st_size >= LARGE and not agreement.method.sites_hold_labels:
+            return StoredRows(file, features, way_out=JOIN_AGAIN).drawing_from(self.rows_seed())
+        X = read_array(file, way_out=JOIN_AGAIN)
         if not agreement.method.sites_hold_labels:
             return ArrayTable(features, X)
         return ArrayTable(features, X, agreement.labels, read_array(self.prepared / "labels.npy", way_out=JOIN_AGAIN))
+
+    def rows_seed(self) -> bytes:
+        """From which this site draws the rows of a large table that it compares."""
+        return rows_seed(keys.secret_of(keys.read_private_key(self.path / "site.key")))
+
+    def rows_with_labels(self) -> Table:
+        """The prepared rows with all labels that are known here, NaN where one is not; without them where none is."""
+        rows, agreement = self.rows(), self.agreement()
+        file = self.prepared / KNOWN
+        if agreement.method.sites_hold_labels or not file.is_file():
+            return rows
+        return SideBySide(rows, ArrayTable(agreement.labels, read_array(file, way_out=JOIN_AGAIN)))
 
     def held_back(
         self,
@@ -221,7 +280,7 @@ class SiteFolder:
         nominal = self.agreement().method.nominal
         asked = [sorted((some or {}).items()) for some in (ranges, views)]
         places = [np.flatnonzero(some).tolist() for some in new]
-        about = [rows_digest(rows), sorted(nominal), min_cell, *asked, places]
+        about = [rows_digest(rows), rows.seed.hex(), sorted(nominal), min_cell, *asked, places]
         what = hashlib.sha256(json.dumps(about).encode()).hexdigest()
         file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():
@@ -235,7 +294,7 @@ class SiteFolder:
     def _save(self, name: str, values: Float) -> None:
         def save(path: Path) -> None:
             with path.open("wb") as file:
-                np.save(file, np.ascontiguousarray(values))
+                np.save(file, np.asfortranarray(values) if values.nbytes >= LARGE else np.ascontiguousarray(values))
 
         write_atomically(self.prepared / name, save, mode=keys.PRIVATE)
 

@@ -2,6 +2,7 @@
 
 import base64
 import datetime
+import hmac
 import ipaddress
 from collections.abc import Callable
 from functools import lru_cache
@@ -47,6 +48,12 @@ def write_private_key(key: PrivateKey, path: Path, *, ssh: bool = True) -> None:
     """Write a private key, readable by its owner only; in OpenSSH's form for nodes, in PKCS 8 for TLS."""
     form = serialization.PrivateFormat.OpenSSH if ssh else serialization.PrivateFormat.PKCS8
     _write(path, key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()), PRIVATE)
+
+
+def secret_of(key: PrivateKey) -> bytes:
+    """Bytes that only the key's owner knows, for drawing at random; they tell nothing of the key."""
+    private = key.private_numbers().private_value.to_bytes((key.key_size + 7) // 8)
+    return hmac.digest(private, b"fedsieve: drawn at random", "sha256")
 
 
 def public_text(key: PublicKey) -> str:

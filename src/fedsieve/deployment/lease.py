@@ -4,18 +4,21 @@
 that dies with the prepared rows. Each process that answers asks for both, before it reads a row and before it sends.
 """
 
+import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.folders import INCOMING, SiteFolder, make_private
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
 
 LEASE = "FEDSIEVE_LEASE"  # the environment variable that holds the token
 LOCK, TOKEN = "join.lock", "lease"
+PATIENCE, POLL_SECONDS = 10, 0.05  # with another process that removes the rows, or still writes beside them
 
 
 @contextmanager
@@ -33,6 +36,7 @@ def clear_rows(site: SiteFolder) -> None:
     try:
         if site.prepared.exists() or site.prepared.is_symlink():
             shutil.rmtree(site.prepared)
+        _forget_incoming(site)
     except OSError as error:
         raise DataError(
             f"{site.prepared}: was left by an earlier 'join', and cannot be removed: {error.strerror or error}. "
@@ -59,11 +63,37 @@ def check_lease(site: SiteFolder, token: str | None) -> None:
 
 
 def forget_rows(site: SiteFolder) -> None:
-    """Remove the prepared rows, unless a `join` is alive, to whom they belong."""
-    taken = DataError("has joined")
+    """Remove the prepared rows, unless a `join` is alive, to whom they belong.
+
+    All processes of a `join` that is gone do this, and one may end in the middle of it: the others wait for it. What
+    was written while it was removed is removed again.
+    """
+    taken, end = DataError("has joined"), time.monotonic() + PATIENCE
+    while True:
+        try:
+            with only_one(site.path / LOCK, taken):
+                shutil.rmtree(site.prepared, ignore_errors=True)
+                _forget_incoming(site)
+        except DataError as error:
+            if error is not taken:
+                raise
+        if not site.prepared.exists() or time.monotonic() > end:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _forget_incoming(site: SiteFolder) -> None:
+    """Remove rows of large files that processes stored here which are gone; one that lives may still be writing."""
+    for folder in site.path.glob(f"{INCOMING}*"):
+        if not _is_alive(folder.name.removeprefix(INCOMING)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: str) -> bool:
     try:
-        with only_one(site.path / LOCK, taken):
-            shutil.rmtree(site.prepared, ignore_errors=True)
-    except DataError as error:
-        if error is not taken:
-            raise
+        os.kill(int(pid), 0)
+    except PermissionError:  # of another account
+        return True
+    except (OSError, ValueError):
+        return False
+    return True

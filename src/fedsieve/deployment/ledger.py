@@ -8,7 +8,6 @@ import hashlib
 import json
 import secrets
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,16 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.checks import is_number
-from fedsieve.deployment.answered_rows import DAMAGED, ENDING, HASH_BYTES, AnsweredRows, damaged, n_different
+from fedsieve.deployment.answered_rows import (
+    DAMAGED,
+    ENDING,
+    HASH_BYTES,
+    AnsweredRows,
+    Hashes,
+    damaged,
+    digest_of,
+    hashes_of,
+)
 from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.errors import ProtocolError
@@ -77,7 +85,7 @@ class Ledger:
         make_private(self.path)
         with held_file(self.path / "lock"):
             runs, hashes = self.runs(), None if rows is None else self.hashes(rows)
-            digest = "" if hashes is None else hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+            digest = "" if hashes is None else digest_of(hashes)
             entered = next((entry for entry in runs if entry["run"] == run), None)
             if entered is not None:
                 if entered.get("agreement") != agreement:
@@ -102,7 +110,7 @@ class Ledger:
                 reason = self.why_too_alike(rows, hashes, policy)
                 if reason:
                     raise ProtocolError(reason)
-                self._answered(rows).add(Counter(hashes))
+                self._answered(rows).add(hashes)
             entry = {"run": run, "time": now, "agreement": agreement, "rows": digest, "consent": consent}
             self._write_runs([*runs, entry])
 
@@ -122,10 +130,10 @@ class Ledger:
     def _write_runs(self, runs: list[dict[str, Any]]) -> None:
         write_json(self.path / "runs.json", {"runs": runs}, mode=PRIVATE)
 
-    def why_too_alike(self, rows: Table, hashes: list[bytes], policy: Policy) -> str:
+    def why_too_alike(self, rows: Table, hashes: Hashes, policy: Policy) -> str:
         """Why these rows are too like some answered for before; empty where they are the same, or differ enough."""
         least, own = policy.min_difference_rows, self._answered(rows)
-        differences = [n_different(more) for more in own.differences(Counter(hashes))]
+        differences = own.n_different(hashes)
         if 0 in differences:
             return ""
         others = [AnsweredRows(file) for file in self.path.glob(f"*{ENDING}") if file != own.file]
@@ -141,19 +149,19 @@ class Ledger:
 
     def changes(self, rows: Table) -> Changes:
         """How these rows differ from all tables of the same columns that were answered for."""
-        hashes = self.hashes(rows)
-        differences = [more for more in self._answered(rows).differences(Counter(hashes)) if n_different(more)]
-        new = {mask.tobytes(): mask for mask in (_chosen(hashes, +more) for more in differences) if mask.any()}
-        return Changes(min(map(n_different, differences), default=0), tuple(new.values()))
+        hashes, tables = self.hashes(rows), self._answered(rows)
+        different = [n_rows for n_rows in tables.n_different(hashes) if n_rows]
+        if not different:
+            return Changes()
+        new = {hashlib.sha256(np.packbits(mask).tobytes()).digest(): mask for mask in tables.new_rows(hashes)}
+        return Changes(min(different), tuple(new.values()))
 
     def as_before(self, rows: Table) -> Bool:
         """Which rows were answered for last; raises `ProtocolError` where not all of those are here."""
         tables = self._answered(rows)
         if not tables.file.is_file():
             raise ProtocolError("has answered for no rows of these columns yet; --as-of has nothing to go back to.")
-        last = tables.last()
-        chosen = _chosen(self.hashes(rows), last)
-        missing = sum(last.values()) - int(chosen.sum())
+        chosen, missing = tables.last_rows(self.hashes(rows))
         if missing:
             raise ProtocolError(
                 f"{missing} of the rows it last answered for are no longer in the table, so that --as-of cannot answer "
@@ -161,16 +169,18 @@ class Ledger:
             )
         return chosen
 
-    def hashes(self, rows: Table) -> list[bytes]:
-        """A keyed hash of every row; without the key nobody can try out rows."""
+    def hashes(self, rows: Table) -> Hashes:
+        """A keyed hash of every row, 16 bytes each; without the key nobody can try out rows."""
         names = sorted(rows.names)
         key = self._key()
-        found = []
+        found, place = np.empty((rows.n_rows, HASH_BYTES), dtype=np.uint8), 0
         for batch in rows.batches(names):
             values: Float = np.ascontiguousarray(dense(batch), dtype=np.float64) + 0.0  # -0 is 0
             values[np.isnan(values)] = np.nan
-            found += [hashlib.blake2b(row.tobytes(), key=key, digest_size=HASH_BYTES).digest() for row in values]
-        return found
+            each = (hashlib.blake2b(row.data, key=key, digest_size=HASH_BYTES).digest() for row in values)
+            found[place : place + len(values)] = np.frombuffer(b"".join(each), dtype=np.uint8).reshape(-1, HASH_BYTES)
+            place += len(values)
+        return hashes_of(found)
 
     def story(self, run: str) -> Story:
         """What was asked in a run."""
@@ -227,7 +237,7 @@ class Ledger:
 
     def digest(self, rows: Table) -> str:
         """Of all rows, whatever their order; without the key nobody can try out tables."""
-        return hashlib.sha256(b"".join(sorted(self.hashes(rows)))).hexdigest()
+        return digest_of(self.hashes(rows))
 
     def _story_file(self, run: str) -> Path:
         return self.path / "stories" / f"{Path(run).name}.json"
@@ -251,16 +261,6 @@ class Ledger:
         names = json.dumps(sorted(rows.names)) + self.words()
         columns = hashlib.sha256(names.encode()).hexdigest()
         return AnsweredRows(self.path / f"{columns}{ENDING}")
-
-
-def _chosen(hashes: list[bytes], wanted: Counter[bytes]) -> Bool:
-    """Which rows are wanted, each as often as it is."""
-    left, chosen = wanted.copy(), np.zeros(len(hashes), dtype=bool)
-    for place, one in enumerate(hashes):
-        if left[one] > 0:
-            left[one] -= 1
-            chosen[place] = True
-    return chosen
 
 
 def _read(file: Path, parts: dict[str, type]) -> Any:

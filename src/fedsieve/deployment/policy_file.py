@@ -38,9 +38,9 @@ RULES = {
     "max_runs": "Runs that are answered in all.",
     "min_difference_rows": "A table differs from each one answered for by so many rows, or not at all. With less, "
     "two answers give the added rows by subtraction.",
-    "min_difference_sites": "In secure sums: from the totals of all runs on the same rows sums of no fewer sites than "
-    "this follow by adding and subtracting. With less, they give one site's part. One site that tells the operator its "
-    "own part makes 2 into 1.",
+    "min_difference_sites": "In secure sums, and of an edge server's own sites: from the totals of all runs on the "
+    "same rows sums of no fewer sites than this follow by adding and subtracting. With less, they give one site's "
+    "part. One site that tells the operator its own part makes 2 into 1.",
     "max_epsilon": "What all answers with noise may cost together, since the ledger began, in all runs and agreements: "
     "the epsilon of differential privacy. Every answer makes it easier to tell whether a given row is here.",
     "max_delta": "At which delta that is counted: roughly the chance that the promise does not hold for a row. Keep it "
@@ -53,7 +53,8 @@ RULES = {
     "methods": f"Methods that may be run ({', '.join(METHODS)}); an empty list allows all.",
     "columns_never_used": "Columns of which nothing leaves, whatever is agreed on: joining is refused if one is "
     "asked for.",
-    "rows_may_leave": "Whether rows themselves may leave: true gives up what this software is for.",
+    "rows_may_leave": "Whether rows themselves may leave, as 'fedsieve federation collect' asks after a run, each time "
+    "with a consent of its own: true gives up, for the selected columns, what this software is for.",
 }
 """Each rule of the file: why it is there, and what changing it gives up."""
 
@@ -84,6 +85,19 @@ def read_policy(site: SiteFolder) -> Policy:
     file = site.path / FILE
     own = read_once(file, _read_policy) if lexists(file) else SITE  # a broken link is no reason for defaults
     return replace(own, min_rows=max(own.min_rows, site.agreement().min_rows))
+
+
+def value_words(value: object) -> str:
+    """A rule's value for people.
+
+    >>> value_words(True), value_words(()), value_words(50)
+    ('yes', '-', '50')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "-"
+    return str(value)
 
 
 def policy_digest(policy: Policy) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fedsieve.checks import check_count
 from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
 from fedsieve.deployment.ledger import DAY
-from fedsieve.deployment.runs import RunFolder
+from fedsieve.deployment.runs import AFTER, RunFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 
 
@@ -45,7 +45,8 @@ def kept_in(folder: Path) -> list[Kept]:
         return [Kept(path.name, path, "a result", partial(shutil.rmtree, path)) for path in places]
     if (folder / AGREEMENT).is_file() and ServerFolder(folder).server.is_dir():
         runs = [RunFolder(path) for path in sorted((ServerFolder(folder).server / "runs").glob("*"))]
-        return [one for run in runs for one in _of_run(run)]
+        after = [RunFolder(path) for path in sorted((ServerFolder(folder).server / AFTER).glob("*"))]
+        return [one for run in (*runs, *after) for one in _of_run(run)]
     raise DataError(f"{folder}: is no federation's and no site's folder. Name the one of 'init' or of 'join'.")
 
 
@@ -55,6 +56,9 @@ def _of_run(run: RunFolder) -> Iterator[Kept]:
     if run.totals.is_file():
         what = "totals over all sites, for 'fedsieve rerank'"
         yield Kept(run.id, run.totals, what, run.purge_totals, run.leader() is not None)
+    if run.rows.is_dir():
+        what = "rows of sites that 'fedsieve federation collect' has not handed over"
+        yield Kept(run.id, run.rows, what, run.purge_rows, run.leader() is not None)
 
 
 def _replies(run: RunFolder) -> Kept:

@@ -5,25 +5,30 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from fedsieve.deployment.folders import ServerFolder, make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.run_story import timing
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
 from fedsieve.messages.columns import ROBUST
 from fedsieve.methods import Method
 from fedsieve.methods.ranges import bins_of
 from fedsieve.protocol import Labeled
+from fedsieve.protocol.follow_up import name_at_sites, run_followed
 from fedsieve.reading import read_json, read_json_lines
 from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
 
 KEEPS = "keep-replies"  # a file that says so
-SHIFT, CHECK = "shift.json", "check.json"  # kept aside
+SHIFT, CHECK, PAIRS, FOUND = "shift.json", "check.json", "pairs.json", "found.json"  # kept aside; the last after a run
+HANDED = "handed.json"  # whose rows the operator has, of what followed a run
+AFTER, MODEL = "after", "model.bin"  # the folder of what follows runs; a model that goes to the sites
 
 
 @dataclass(frozen=True)
@@ -49,15 +54,26 @@ class RunFolder:
         return self.settings().get("check") is True
 
     @property
+    def follows(self) -> str:
+        """The run that this one follows; empty for a run by itself."""
+        return str(self.settings().get("follows") or "")
+
+    @property
     def has_ended(self) -> bool:
-        """Whether what it was started for is there: a selection, or the findings of a check."""
-        return (self.path / (CHECK if self.is_check else JSON)).is_file()
+        """Whether what it was started for is there: a selection, or the findings of a check or of what follows."""
+        return (self.path / (FOUND if self.follows else CHECK if self.is_check else JSON)).is_file()
 
     @contextmanager
     def lead(self) -> Iterator[None]:
         """Only one process leads a run at a time."""
-        with only_one(self.path / "lead.lock", ProtocolError(f"run {self.id} is led by another process already.")):
+        with self.held():
             self.tell("started", pid=os.getpid())
+            yield
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While the block runs, this process leads the run."""
+        with only_one(self.path / "lead.lock", ProtocolError(f"run {self.id} is led by another process already.")):
             yield
 
     def leader(self) -> int | None:
@@ -107,15 +123,24 @@ class RunFolder:
         """Before another attempt."""
         (self.path / "failed.json").unlink(missing_ok=True)
 
-    def keep(self, number: int, content: bytes) -> None:
-        """Keep a round's replies, in one step, for the server's eyes only."""
-        folder = make_private(self.replies)
-        write_atomically(folder / f"{number:05d}", lambda file: file.write_bytes(content), mode=PRIVATE)
+    @property
+    def rows(self) -> Path:
+        """Where rows that sites send after a run lie until they are handed to the operator."""
+        return self.path / "rows"
 
-    def kept(self, number: int) -> bytes | None:
-        """What was kept of a round."""
+    def purge_rows(self) -> None:
+        """Delete what sites sent so far. Refused while a process leads it."""
+        with only_one(self.path / "lead.lock", self._busy()):
+            shutil.rmtree(self.rows)
+
+    def keep_file(self, number: int, write: Callable[[Path], object]) -> None:
+        """Keep a round's replies, which `write` writes, in one step, for the server's eyes only."""
+        write_atomically(make_private(self.replies) / f"{number:05d}", write, mode=PRIVATE)
+
+    def kept_file(self, number: int) -> Path | None:
+        """Where the replies of a round lie, if they were kept."""
         file = self._round(number)
-        return file.read_bytes() if file.is_file() else None
+        return file if file.is_file() else None
 
     def set_aside(self, number: int) -> Path:
         """Put what was kept of a round out of the way, for people to look at; returns where it lies now."""
@@ -158,6 +183,17 @@ class RunFolder:
         return self.replies / f"{number:05d}"
 
 
+def operators_record(run: RunFolder) -> dict[str, Any] | None:
+    """A run's result, if there is one, with what only the operator is told: shift, pairs, seconds."""
+    record = run.result()
+    if record is not None:
+        shift = run.aside(SHIFT, {"sites": dict})
+        record["shift"] = None if shift is None else shift["sites"]
+        record["pairs"] = run.aside(PAIRS, {"measure": str, "features": list[str], "values": list})
+        record["timing"] = timing(run.events())
+    return record
+
+
 def labeled_for_runs(folder: ServerFolder, method: Method, agreement: str, labeled: Labeled | None = None) -> Labeled:
     """The labeled rows, with the bins of the first run under an agreement: sites answer about no others."""
     rows = folder.labeled() if labeled is None else labeled
@@ -166,10 +202,16 @@ def labeled_for_runs(folder: ServerFolder, method: Method, agreement: str, label
     return replace(rows, bins=folder.bins(agreement, lambda: bins_of(method, rows)))
 
 
-def new_run(folder: ServerFolder, sites: list[str], absent: list[str], *, check: bool = False) -> RunFolder:
-    """Start a run's folder for these sites; a check is a run that ends after its first rounds."""
+def new_run(
+    folder: ServerFolder, sites: list[str], absent: list[str], *, check: bool = False, name: str = ""
+) -> RunFolder:
+    """Start a run's folder for these sites; a check is a run that ends after its first rounds.
+
+    An edge server's run has a name already, that of the run above.
+    """
     now = time.time()
-    name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
+    name = name or moment
     run = RunFolder(make_private(folder.server / "runs" / name))
     fingerprint = folder.agreement().fingerprint
     settings = {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint}
@@ -177,11 +219,45 @@ def new_run(folder: ServerFolder, sites: list[str], absent: list[str], *, check:
     return run
 
 
+def next_number(folder: ServerFolder, run: RunFolder, what: str) -> int:
+    """The first that no follow-up of a run has yet."""
+    return next(n for n in count() if not (folder.server / AFTER / name_at_sites(run.id, what, n)).exists())
+
+
+def latest_after(folder: ServerFolder, run: RunFolder, what: str) -> RunFolder | None:
+    """The last that followed a run in this way, if any did."""
+    begun = next_number(folder, run, what)
+    return RunFolder(folder.server / AFTER / name_at_sites(run.id, what, begun - 1)) if begun else None
+
+
+def what_follows(
+    folder: ServerFolder, run: RunFolder, what: str, sites: list[str], *, number: int = 0, **more: Any
+) -> RunFolder:
+    """The folder of what follows a run with these of its sites; begun anew, or gone on with.
+
+    One that a process leads now, whose command was interrupted, stays as it is.
+    """
+    name = name_at_sites(run.id, what, number)
+    this = RunFolder(make_private(folder.server / AFTER / name))
+    if (this.path / "run.json").is_file() and this.leader() is not None:
+        return this
+    with only_one(this.path / "lead.lock", this._busy()):
+        settings = {"id": name, "sites": sites, "absent": [], "agreement": folder.agreement().fingerprint}
+        write_json(this.path / "run.json", {**settings, "follows": run.id, "what": what, **more})
+        this.forget_failure()
+        (this.path / FOUND).unlink(missing_ok=True)
+    return this
+
+
 def find_run(folder: ServerFolder, name: str | None = None) -> RunFolder:
-    """The run of that id, or the latest."""
+    """The run of that id, or the latest; by its own name also what follows one."""
+    if name is not None and run_followed(name)[1] and (folder.server / AFTER / name / "run.json").is_file():
+        return RunFolder(folder.server / AFTER / name)
     runs = sorted(path for path in (folder.server / "runs").glob("*") if (path / "run.json").is_file())
     chosen = [path for path in runs if name is None or path.name == name]
     if not chosen:
-        known = f" Known: {', '.join(path.name for path in runs[-5:])}." if runs else ""
-        raise DataError(f"{folder.path}: has no run{f' {name!r}' if name else ''} yet.{known}")
+        if not runs:
+            raise DataError(f"{folder.path}: has no run yet. Start one: fedsieve federation run {folder.path}")
+        latest = ", ".join(path.name for path in runs[-5:])
+        raise DataError(f"{folder.path}: has no run {name!r}. Known: {latest}.")
     return RunFolder(chosen[-1])

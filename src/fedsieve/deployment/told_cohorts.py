@@ -68,14 +68,20 @@ class ToldCohorts:
         with held_file(self.path / "lock"):
             write_json(self.path / APPROVED, {"cohorts": [*self.approved(), sorted(sites)]}, mode=PRIVATE)
 
-    def why_too_alike(self, run: str, sites: Iterable[str], rows: str, min_difference_sites: int) -> str:
-        """Why totals over these sites, with those of earlier runs over the same rows, would tell of single sites."""
+    def why_too_alike(
+        self, run: str, sites: Iterable[str], rows: str, min_difference_sites: int, *, below: bool = False
+    ) -> str:
+        """Why totals over these sites, with those of earlier runs over the same rows, would tell of single sites.
+
+        `below`: they are an edge server's own, which decides for them.
+        """
         asked = sorted(sites)
         if min_difference_sites <= 1 or asked in self.approved():
             return ""
         way_out = (
             f"its policy asks for {min_difference_sites} sites or none (min_difference_sites). Wait for all sites of "
-            f"then, or approve it at each site: fedsieve federation approve-cohort FOLDER --sites {','.join(asked)}"
+            f"then, or approve it at {'the edge server' if below else 'each site'}: fedsieve federation approve-cohort "
+            f"FOLDER --sites {','.join(asked)}{' --below FED' * below}"
         )
         # Within a run, sites see to it themselves.
         earlier = [one for one in self.told() if one.run != run and one.rows == rows]

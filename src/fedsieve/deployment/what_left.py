@@ -15,6 +15,7 @@ from typing import Any
 from fedsieve.deployment.chain import Chain
 
 FILE = "what-left.jsonl"
+UTC_TIME = "%Y-%m-%dT%H:%M:%SZ"
 MAX_NAMED = 50  # columns that a line names; of more it holds the digest of their names
 MAX_REASON = 1000  # characters
 
@@ -78,4 +79,4 @@ def named(names: Sequence[str]) -> dict[str, Any]:
 
 def now() -> str:
     """The time as records hold it, in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return time.strftime(UTC_TIME, time.gmtime())

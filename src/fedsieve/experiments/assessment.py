@@ -10,8 +10,8 @@ import numpy as np
 from scipy import stats
 
 from fedsieve.arrays import Float
+from fedsieve.catalog import ALL_FEATURES, RANDOM
 from fedsieve.experiments.evaluation import HIGHER_IS_BETTER, MEASURES
-from fedsieve.experiments.rankers import ALL, RANDOM
 from fedsieve.experiments.summary import VERDICTS
 from fedsieve.learning import metrics
 from fedsieve.text import counted
@@ -22,6 +22,7 @@ LARGER_IS_BETTER = {**HIGHER_IS_BETTER, F1: True}
 METRICS = (*MEASURES, *OF_PREDICTIONS)
 FIRST = "average_precision"  # the metric of the verdict
 CONFIDENCE = 0.95
+LITTLE = 0.01  # of average precision: a lead that is surely less pays for no selection
 OWN = "own"  # the point at which a selector keeps as many features as it would
 
 
@@ -84,7 +85,7 @@ class Assessment:
         found: dict[tuple[str, str, int | str], list[dict[str, Any]]] = defaultdict(list)
         for row in self.rows:
             points: list[int | str] = [*self.sizes, OWN]
-            if row["method"] != ALL:
+            if row["method"] != ALL_FEATURES:
                 points = [row["n_features"]] * (row["n_features"] in self.sizes) + [OWN] * row[OWN]
             for point in points:
                 found[row["method"], row["classifier"], point].append(row)
@@ -129,13 +130,18 @@ class Assessment:
                 )
         return table
 
+    @property
+    def folds(self) -> str:
+        """How rows were held out, in words."""
+        repeats = f"{self.n_repeats} times " if self.n_repeats > 1 else ""
+        return f"{repeats}{self.n_folds} folds of {counted(self.n_rows, 'labeled row')}"
+
     @cached_property
     def verdict(self) -> tuple[str, ...]:
         """Sentences: what was selected, how it does by each classifier, and whether it is worth it."""
         mean_size = self.mean(self.method, self.classifiers[0], OWN, "n_features")
         size = f"{mean_size:.0f}" if mean_size == round(mean_size) else f"about {mean_size:.1f}"
-        folds = f"{self.n_repeats} times {self.n_folds} folds of {counted(self.n_rows, 'labeled row')}"
-        lines = [f"{self.method}: {size} of {self.n_features} features, judged in {folds}."]
+        lines = [f"{self.method}: {size} of {self.n_features} features, judged in {self.folds}."]
         for classifier in self.classifiers:
             value = self.mean(self.method, classifier, OWN), self.deviation(self.method, classifier, OWN)
             said = "; ".join(_said(self.gain(other, classifier), other) for other in self.others)
@@ -144,19 +150,25 @@ class Assessment:
 
     def _conclusion(self) -> str:
         better, _, worse = VERDICTS
-        of_random = {classifier: self.gain(RANDOM, classifier).verdict for classifier in self.classifiers}
-        above = [classifier for classifier, verdict in of_random.items() if verdict == better]
+        of_random = {classifier: self.gain(RANDOM, classifier) for classifier in self.classifiers}
+        above = [classifier for classifier, gain in of_random.items() if gain.verdict == better]
         if len(above) == len(of_random):
-            lost = [c for c in self.classifiers if self.gain(ALL, c).verdict == worse]
+            lost = [c for c in self.classifiers if self.gain(ALL_FEATURES, c).verdict == worse]
             if not lost:
                 return "Worth it: better than as many random features, and not worse than all features."
             return f"Better than as many random features, but something is lost against all features ({_all(lost)})."
         if above:
             rest = [classifier for classifier in of_random if classifier not in above]
             return f"Undecided: better than as many random features by {_all(above)}, not by {_all(rest)}."
-        if worse in of_random.values():
+        if any(gain.verdict == worse for gain in of_random.values()):
             return "Not worth it: as many random features do better."
-        return "Not shown to be worth it: as far as these rows tell, as many random features do as well."
+        most = max(gain.high for gain in of_random.values())
+        if most < LITTLE:
+            return f"Not worth it: better than as many random features by {most:.4f} at most."
+        return (
+            "Not known: these rows do not tell whether it is better than as many random features. More labeled rows "
+            "may, or more repeats."
+        )
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)

@@ -8,20 +8,34 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float, Int
+from fedsieve.catalog import ALL_FEATURES, RANDOM
 from fedsieve.checks import check_count, check_unique, plain
 from fedsieve.datasets import partition
 from fedsieve.errors import DataError, ParameterError, SiteShiftWarning, not_one_of, shown
 from fedsieve.experiments.assessment import OF_PREDICTIONS, OWN, Assessment
-from fedsieve.experiments.evaluation import CLASSIFIERS, MEASURES, Classifier, any_classifier, label_scores, learned
+from fedsieve.experiments.classifiers import CLASSIFIERS, USUAL, Classifier
+from fedsieve.experiments.evaluation import MEASURES, any_classifier, label_scores, learned
 from fedsieve.experiments.labeled_rows import ClassifierInput, LabeledRows, read_labeled_rows
-from fedsieve.experiments.rankers import ALL, OWNER, RANDOM, Ranked, fitted, given, is_given, name_of, others
+from fedsieve.experiments.rankers import (
+    OWNER,
+    Ranked,
+    fitted,
+    given,
+    instance,
+    is_given,
+    name_of,
+    others,
+    sees_no_clients,
+)
 from fedsieve.selectors import LoadedSelection
 
+CONTROLS = (RANDOM, ALL_FEATURES)  # beside every selection
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
 SAME_ROWS = (
     "The order was given, not found anew in each fold: the rows that it was found on may be the same as these, and "
     "then it looks better than it is. To judge the method, let it select in every fold."
 )
+NO_CLIENTS = "{}: its clients hold labels, and these have none, so that it selected from the labeled rows alone."
 Tell = Callable[[int, int], None]
 """Hears how many folds are done, of how many."""
 
@@ -34,7 +48,7 @@ def evaluate(
     *,
     sizes: Sequence[int] | None = None,
     against: Any = (),
-    classifiers: Any = tuple(CLASSIFIERS),
+    classifiers: Any = USUAL,
     n_folds: int = 5,
     n_repeats: int = 3,
     n_draws: int = 5,
@@ -105,7 +119,7 @@ def assess(
     *,
     sizes: Sequence[int] | None = None,
     against: Any = (),
-    classifiers: Any = tuple(CLASSIFIERS),
+    classifiers: Any = USUAL,
     n_folds: int = 5,
     n_repeats: int = 3,
     n_draws: int = 5,
@@ -119,13 +133,17 @@ def assess(
     check_count(OWNER, "n_draws", n_draws)
     check_count(OWNER, "random_state", seed, 0)
     judges = _classifiers(classifiers)
-    main = given(selector, rows.names) if is_given(selector) else fitted(selector)
+    main = given(selector, rows.names) if is_given(instance(selector)) else fitted(selector)
     name, compared = name_of(selector), others(against, seed)
-    for taken in (name, RANDOM, ALL):
+    if name in CONTROLS:
+        raise ParameterError(f"{OWNER}: {name!r} is what a selection is compared with anyway; judge another method.")
+    for taken in (name, *CONTROLS):
         if taken in compared:
             way_out = "Give it a name of its own: against={'name': selector}."
             raise ParameterError(f"{OWNER}: against has a second {taken!r}. {way_out}")
-    rankers = {name: main, **compared}
+    rankers = {name: main, **{other: fitted(one) for other, one in compared.items()}}
+    notes = [SAME_ROWS] if is_given(selector) else []
+    notes += [NO_CLIENTS.format(n) for n, one in {name: selector, **compared}.items() if sees_no_clients(one, rows)]
     tried = _sizes(sizes, n_features)
     values: list[dict[str, Any]] = []
     times_chosen = np.zeros(len(rows.names))
@@ -149,7 +167,7 @@ def assess(
     shares = times_chosen / (n_folds * n_repeats)
     return Assessment(
         method=name,
-        others=(RANDOM, ALL, *compared),
+        others=(*CONTROLS, *compared),
         classifiers=tuple(judges),
         sizes=tuple(size for size in tried if size in reached),
         n_features=n_features,
@@ -159,7 +177,7 @@ def assess(
         n_repeats=n_repeats,
         rows=tuple(values),
         chosen=dict(zip(rows.names, shares.tolist(), strict=True)),
-        notes=(SAME_ROWS,) if is_given(selector) else (),
+        notes=tuple(notes),
     )
 
 
@@ -177,8 +195,8 @@ def _measured(
     seen = ClassifierInput(rows, train)
     everything = [Ranked(rows.usable, 0)]
     for title, classifier in judges.items():
-        for method, found in {**orders, ALL: everything}.items():
-            for size in [len(rows.usable)] if method == ALL else sizes:
+        for method, found in {**orders, ALL_FEATURES: everything}.items():
+            for size in [len(rows.usable)] if method == ALL_FEATURES else sizes:
                 if size > len(found[0].order):  # of an order that was given in part
                     continue
                 columns = [seen.columns(ranked.order[:size]) for ranked in found]

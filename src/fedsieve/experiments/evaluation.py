@@ -1,23 +1,21 @@
 """How good chosen features are: a classifier learns from them and is measured on rows that it has not seen."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from fedsieve.arrays import Float, Int
 from fedsieve.checks import check_choice
 from fedsieve.errors import ParameterError, shown
-from fedsieve.learning import MLkNN, metrics
+from fedsieve.experiments.classifiers import CLASSIFIERS, Classifier
+from fedsieve.learning import metrics
+from fedsieve.ordering import ranked
 
 MEASURES = {
     "average_precision": metrics.average_precision,
@@ -27,45 +25,22 @@ MEASURES = {
 HIGHER_IS_BETTER = {"average_precision": True, "coverage": False, "ranking_loss": False}
 SCALINGS = ("scaled", "raw")
 TEACHERS = ("all", "server")
-SPARSE = 0.1  # share of entries other than 0 below which a classifier that can is given a sparse table
-
-
-@dataclass(frozen=True)
-class Classifier:
-    """How to build one; of features that were drawn at random it judges the first `n_draws` draws."""
-
-    build: Callable[[], Any]
-    n_draws: int | None = None
-    takes_sparse: bool = False
-
-
-def _ml_knn() -> MLkNN:
-    return MLkNN(n_neighbors=10, smoothing=1.0)
-
-
-def _logistic() -> Any:
-    # Columns are divided by their deviations but not centered (the intercept makes up for it), so they stay sparse.
-    scaler = StandardScaler(with_mean=False)
-    return make_pipeline(scaler, OneVsRestClassifier(LogisticRegression(solver="newton-cholesky")))
-
-
-CLASSIFIERS = {
-    "ML-kNN": Classifier(_ml_knn),
-    "logistic": Classifier(_logistic, n_draws=5, takes_sparse=True),  # slow with hundreds of labels
-}
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """One way to judge a selection: the classifier, its input ("scaled" or "raw"), and whose labels it learns from.
 
-    >>> Evaluation("logistic", "raw").name
-    'logistic, raw, all'
+    Of the selected features it sees the best `share`.
+
+    >>> Evaluation("logistic", "raw").name, Evaluation(share=0.5).name
+    ('logistic, raw, all', 'ML-kNN, scaled, all, best 0.5')
     """
 
     classifier: str = "ML-kNN"
     scaling: str = "scaled"
     classifier_labels: str = "all"  # of all training rows, or of the "server" only
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         """Check the choices."""
@@ -79,7 +54,12 @@ class Evaluation:
     @property
     def name(self) -> str:
         """What its metrics are filed under in a record."""
-        return f"{self.classifier}, {self.scaling}, {self.classifier_labels}"
+        some = "" if self.share == 1 else f", best {self.share:g}"
+        return f"{self.classifier}, {self.scaling}, {self.classifier_labels}{some}"
+
+    def seen(self, columns: Int, n_features: int) -> Int:
+        """The best of the columns of a selection; all features have no order and are not cut."""
+        return columns if len(columns) == n_features else columns[: max(1, round(self.share * len(columns)))]
 
 
 def scale(X: Float, train: Int) -> Float:
@@ -93,14 +73,18 @@ def measure(
     table: Float, Y: Int, taught: Int, test: Int, subsets: Sequence[Int], classifier: Classifier
 ) -> dict[str, float]:
     """Metrics on the `test` rows after learning from the `taught` rows, averaged over subsets of the columns."""
-    light = classifier.takes_sparse and (table != 0).mean() < SPARSE
-    given = sparse.csr_array(table) if light else table
+    Y = Y[:, _most_frequent(Y[taught], classifier.n_labels)]
     values = []
     for columns in subsets[: classifier.n_draws]:
-        chosen = given[:, np.sort(columns)]
+        chosen = table[:, np.sort(columns)]
         scores = label_scores(learned(classifier, chosen[taught], Y[taught]), chosen[test])
         values.append([metric(Y[test], scores) for metric in MEASURES.values()])
     return dict(zip(MEASURES, np.mean(values, axis=0).tolist(), strict=True))
+
+
+def _most_frequent(Y: Int, n_labels: int | None) -> Int:
+    """Which labels most rows have, in order of their places; of equally frequent ones the first."""
+    return np.sort(ranked(Y.sum(axis=0), decimals=0)[:n_labels])
 
 
 def learned(classifier: Classifier, X: Any, Y: Int) -> Any:
@@ -123,7 +107,7 @@ def label_scores(model: Any, X: Any) -> Float:
 
 def any_classifier(owner: str, estimator: Any) -> Classifier:
     """A classifier of scikit-learn's kind; one that knows no several labels is asked about each by itself."""
-    if not hasattr(estimator, "fit") or not is_classifier(estimator):
+    if isinstance(estimator, type) or not hasattr(estimator, "fit") or not is_classifier(estimator):
         raise ParameterError(f"{owner}: a classifier must be one of scikit-learn's kind; got {shown(estimator)}.")
     if not any(hasattr(estimator, way) for way in ("predict_proba", "decision_function")):
         raise ParameterError(

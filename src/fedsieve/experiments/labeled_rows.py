@@ -12,8 +12,9 @@ from fedsieve.datasets.coding import Declared
 from fedsieve.errors import DataError
 from fedsieve.experiments.evaluation import scale
 from fedsieve.selectors.frames import coded_frames
-from fedsieve.selectors.inputs import column_names, named_clients, numbers, read_clients
+from fedsieve.selectors.inputs import named_clients, numbers, read_clients
 from fedsieve.selectors.labels import label_array, read_labels
+from fedsieve.selectors.tables import column_names
 from fedsieve.tables import Table, check_values, dense
 from fedsieve.text import counted
 
@@ -46,6 +47,12 @@ class LabeledRows:
         """Some rows in numbers; where a value is missing, the mean of these rows."""
         return _filled(self.numbers[rows], self.numbers[rows])
 
+    def labeled_clients(self) -> dict[str, tuple[Float, Any]] | None:
+        """The clients that hold labels, each with its rows in numbers; none where they hold none."""
+        if self.clients is None or not self.clients_hold_labels:
+            return None
+        return {name: (X, self.clients[name][1]) for name, X in zip(self.tables, self.pool(), strict=True)}
+
     def pool(self) -> list[Float]:
         """The clients' rows in numbers, one table each."""
         return [_filled(X, X) for X in (dense(table.whole(self.names)) for table in self.tables.values())]
@@ -61,6 +68,11 @@ def read_labeled_rows(
     if Y is None:
         raise DataError(f"{owner}: Y is None; a selection is judged by labels.")
     labels, labeled = read_labels(Y, owner)
+    if labeled.sum() < 2:
+        raise DataError(
+            f"{owner}: Y has {counted(int(labeled.sum()), 'labeled row')}; cross-validation needs two or more. Rows "
+            "that are -1 throughout are unlabeled."
+        )
     brought = None if clients is None else named_clients(clients)
     if brought is not None and not labeled.all():
         raise DataError(

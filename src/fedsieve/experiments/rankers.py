@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from fedsieve.arrays import Int
-from fedsieve.catalog import CatalogEntry, registry
+from fedsieve.catalog import ALL_FEATURES, RANDOM, CatalogEntry, registry
 from fedsieve.checks import check_known, check_unique, is_whole
 from fedsieve.errors import DataError, ParameterError, not_one_of, shown
 from fedsieve.experiments.labeled_rows import LabeledRows
@@ -17,7 +18,6 @@ from fedsieve.ordering import n_kept
 from fedsieve.selectors import LoadedSelection
 
 OWNER = "evaluate"
-ALL, RANDOM = "all features", "random"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,13 @@ class Ranked:
 
 Ranker = Callable[[LabeledRows, Int], Ranked]
 """From all rows and the numbers of those to learn from."""
+
+
+def instance(selector: Any) -> Any:
+    """What was given, unless it is the class of a selector."""
+    if isinstance(selector, type):
+        raise ParameterError(f"{OWNER}: {selector.__name__} is a class; give a selector: {selector.__name__}().")
+    return selector
 
 
 def is_given(selector: Any) -> bool:
@@ -69,27 +76,31 @@ def fitted(selector: Any) -> Ranker:
                 f"{OWNER}: {type(model).__name__} has no order_ after fit (indices of features, best first). Give a "
                 "selector of fedsieve, or an order."
             )
-        return Ranked(np.asarray(model.order_), int(np.sum(model.get_support())))
+        return Ranked(np.asarray(model.order_), _some(int(np.sum(model.get_support())), type(model).__name__))
 
     return rank
 
 
-def others(against: Any, seed: int) -> dict[str, Ranker]:
-    """What else is compared: names of methods in the registry, or selectors by a name for each."""
+def others(against: Any, seed: int) -> dict[str, Any]:
+    """The selectors of what else is compared: names of methods in the registry, or selectors by a name for each."""
     if isinstance(against, str) or not isinstance(against, Iterable):
         rule = "a list of names of methods, or a dict of selectors"
         raise ParameterError(f"{OWNER}: against must be {rule}; got {shown(against)}.")
     if isinstance(against, Mapping):
-        return {str(name): fitted(selector) for name, selector in against.items()}
+        return {str(name): instance(selector) for name, selector in against.items()}
     entries = [registered(name, "against") for name in against]
-    return {entry.name: fitted(built(entry, random_state=seed)) for entry in entries if entry.name not in (ALL, RANDOM)}
+    return {
+        entry.name: built(entry, random_state=seed) for entry in entries if entry.name not in (ALL_FEATURES, RANDOM)
+    }
 
 
 def registered(name: Any, parameter: str) -> CatalogEntry:
     """The method of that name in the registry, whatever its case."""
     known = {entry.name.lower(): entry for entry in registry().values()}
     if str(name).lower() not in known:
-        raise not_one_of(OWNER, parameter, registry(), name)
+        nearest = get_close_matches(str(name).lower(), known, n=1)
+        hint = f" Did you mean {known[nearest[0]].name!r}?" if nearest else ""
+        raise ParameterError(f"{not_one_of(OWNER, parameter, registry(), name)}{hint}")
     return known[str(name).lower()]
 
 
@@ -109,7 +120,7 @@ def seen(selector: Any, rows: LabeledRows, train: Int) -> tuple[tuple[Any, ...],
     supervision = "supervised" if entry is None else entry.supervision
     if federated:
         if supervision == "supervised" and entry is not None:  # whose clients hold labels, or are none
-            return rows.as_given(train), {"clients": rows.clients if rows.clients_hold_labels else None}
+            return (rows.filled(train), rows.Y[train]), {"clients": rows.labeled_clients()}
         with_unlabeled = np.sort(np.concatenate([train, np.flatnonzero(~rows.labeled)]))
         unlabeled = rows.clients and {n: t[0] if rows.clients_hold_labels else t for n, t in rows.clients.items()}
         return rows.as_given(with_unlabeled), {"clients": unlabeled}
@@ -124,6 +135,13 @@ def seen(selector: Any, rows: LabeledRows, train: Int) -> tuple[tuple[Any, ...],
     return (rows.filled(train),) if supervision == "none" else (rows.filled(train), rows.Y[train]), {}
 
 
+def sees_no_clients(selector: Any, rows: LabeledRows) -> bool:
+    """Whether there are clients of which a method makes nothing, since its clients hold labels and these have none."""
+    entry = _entry_of(selector)
+    holds_labels = entry is not None and entry.federated and entry.supervision == "supervised"
+    return holds_labels and bool(rows.clients) and not rows.clients_hold_labels
+
+
 def _entry_of(selector: Any) -> CatalogEntry | None:
     return next((entry for entry in registry().values() if entry.factory is type(selector)), None)
 
@@ -133,7 +151,14 @@ def _loaded(selection: LoadedSelection, names: tuple[str, ...]) -> Ranked:
     features = [str(name) for name in selection.feature_names_in_]
     check_known(OWNER, "X has", [features[index] for index in selection.order_[: selection.support_.sum()]], place)
     order = [place[features[index]] for index in selection.order_ if features[index] in place]
-    return Ranked(np.array(order), int(selection.support_.sum()))
+    return Ranked(np.array(order), _some(int(selection.support_.sum()), "the selection"))
+
+
+def _some(n_selected: int, owner: str) -> int:
+    """At a stated error rate the answer may be none, of which nothing can be learned."""
+    if not n_selected:
+        raise DataError(f"{OWNER}: {owner} selects no feature, so there is nothing to judge. Give a number, not fdr.")
+    return n_selected
 
 
 def _listed(order: Any, names: tuple[str, ...]) -> Int:

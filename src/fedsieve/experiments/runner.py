@@ -4,10 +4,11 @@ import os
 import resource
 import sys
 import time
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
@@ -16,10 +17,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from fedsieve.datasets import Dataset
+from fedsieve.experiments.classifiers import CLASSIFIERS
 from fedsieve.experiments.config import Experiment, Trial
-from fedsieve.experiments.evaluation import CLASSIFIERS, Evaluation, measure, scale
+from fedsieve.experiments.evaluation import Evaluation, measure, scale
 from fedsieve.experiments.records import Record, Records
-from fedsieve.experiments.selection import Selected, check_trial, deal_out, load_by_name, select
+from fedsieve.experiments.selection import Selected, check_trials, deal_out, load_by_name, select, shifted
 from fedsieve.kernels.threads import VARIABLE, thread_count
 from fedsieve.protocol import bytes_by_client, bytes_by_kind
 from fedsieve.tables import dense
@@ -42,33 +44,52 @@ class Task:
 
 
 def pending(experiment: Experiment, records: Records) -> list[Task]:
-    """What an experiment needs and has no record of."""
+    """What an experiment needs and has no record of: seed by seed, dataset by dataset, so that parts are complete."""
     done = records.read()
-    trials = {trial.key(): trial for row in experiment.contenders for trial in experiment.trials(row)}
+    found = [trial for row in experiment.contenders for trial in experiment.trials(row)]
+    places = [{value: place for place, value in enumerate(of)} for of in (experiment.seeds, experiment.datasets)]
+    found.sort(key=lambda trial: (places[0][trial.seed], places[1][trial.dataset]))
+    trials = {trial.key(): trial for trial in found}
     tasks = [Task(trial, experiment.evaluations).left(done.get(key)) for key, trial in trials.items()]
     return [task for task in tasks if task.evaluations]
 
 
-def estimated_hours(tasks: Iterable[Task], records: Records) -> float | None:
-    """About how long the tasks take one process, from what alike ones took; `None` where nothing is recorded.
+def estimated_hours(tasks: Iterable[Task], records: Records, *others: Records) -> float | None:
+    """About how long the tasks take one processor, from what alike ones took; `None` where nothing is recorded.
 
     Alike are records of the same dataset and method, or else of the dataset, or else all. To classify takes as long as
-    there are features.
+    there are features; what was selected before is not selected again. The records of
+    `others` tell no more than how long runs take. Where some of the alike tell processor time, only these count; old
+    ones tell the time of day, without that of dealing out the rows.
     """
-    took: dict[tuple[str, ...], list[tuple[float, float, int]]] = defaultdict(list)
-    for record in records.read().values():
-        seconds = record["seconds"]
-        parts = seconds.get("select", 0.0), seconds.get("classify", 0.0) / max(1, len(record["metrics"])), record["k"]
+    told: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    done = records.read()
+    for record in ChainMap(done, *(other.read() for other in others)).values():
         for alike in _likeness(record["trial"]["dataset"], record["trial"]["method"]):
-            took[alike].append(parts)
-    if not took:
+            told[alike].append(record)
+    if not told:
         return None
+    took = {alike: _mean_seconds(found) for alike, found in told.items()}
     total = 0.0
     for task in tasks:
         known = next(took[alike] for alike in _likeness(task.trial.dataset, task.trial.method) if alike in took)
-        select, classify, k = (fmean(part) for part in zip(*known, strict=True))
-        total += select + classify * len(task.evaluations) * (task.trial.k or k) / k
+        of_evaluations = len(task.evaluations) * known["classify"] * (task.trial.k or known["k"]) / known["k"]
+        is_selected = done.get(task.trial.key(), {}).get("selected") is not None
+        total += known["prepare"] + of_evaluations + (0.0 if is_selected else known["select"])
     return total / 3600
+
+
+def _mean_seconds(alike: list[Record]) -> dict[str, float]:
+    """Of some records, the seconds of each part (to classify: per evaluation) and the number of features."""
+    measured = [record for record in alike if "cpu_seconds" in record]
+    found: dict[str, list[float]] = defaultdict(list)
+    for record in measured or alike:
+        seconds = record["cpu_seconds"] if measured else record["seconds"]
+        found["prepare"].append(seconds.get("prepare", 0.0))
+        found["select"].append(seconds.get("select", 0.0))
+        found["classify"].append(seconds.get("classify", 0.0) / max(1, len(record["metrics"])))
+        found["k"].append(record["k"])
+    return {part: fmean(values) for part, values in found.items()}
 
 
 def _likeness(dataset: str, method: str) -> tuple[tuple[str, ...], ...]:
@@ -80,19 +101,17 @@ def compute(
 ) -> None:
     """Do the tasks, each recorded as soon as it is done; `tell` hears of each."""
     waiting = list(tasks)
-    alike = {replace(task.trial, seed=0): task.trial for task in waiting}
-    for trial in alike.values():
-        check_trial(trial)  # a mistake is an error before any work
+    check_trials(task.trial for task in waiting)  # a mistake is an error before any work
     if jobs == 1:
         for task in waiting:
             _do(task, records)
             tell(task.trial)
         return
-    # The heavy parts are threaded; processes share the cores among them.
+    # The heavy parts are threaded; processes share the cores among them. Each reads the records by itself.
     threads = max(1, thread_count() // jobs)
     pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_limit_threads, initargs=(threads,))
     try:
-        for done in as_completed([pool.submit(_do, task, records) for task in waiting]):
+        for done in as_completed([pool.submit(_do_there, task, records.path) for task in waiting]):
             tell(done.result())
     finally:
         pool.shutdown(cancel_futures=True)
@@ -104,28 +123,44 @@ def evaluate(task: Task, known: Record | None = None) -> Record:
     Where the `known` record says what was selected, only the classifiers run.
     """
     trial = task.trial
+    watch = _Watch()
     data = load_by_name(trial.dataset)
     X, rows = dense(data.X), deal_out(trial, data)
     record: Record = {"key": trial.key(), "trial": asdict(trial), "metrics": {}, "versions": versions()}
-    seconds = {}
+    watch.lap("prepare")
     reset_peak()
-    start = time.perf_counter()
     selected = _recorded(known, data)
     if selected is None:
-        selected = select(trial, X, data.Y, rows)
-        seconds["select"] = time.perf_counter() - start
+        selected = select(trial, shifted(trial, X, rows), data.Y, rows)
+        watch.lap("select")
         record |= _facts(selected, data)
         clients = [len(part) for part in rows.clients]
         record["rows"] = {"server": len(rows.server), "clients": clients, "test": len(rows.test)}
-    start = time.perf_counter()
+    known_values: dict[Evaluation, dict[str, float]] = {}
     for evaluation in task.evaluations:
-        table = scale(X, rows.train) if evaluation.scaling == "scaled" else X
-        taught = rows.train if evaluation.classifier_labels == "all" else rows.server
-        record["metrics"][evaluation.name] = measure(
-            table, data.Y, taught, rows.test, selected.draws, CLASSIFIERS[evaluation.classifier]
-        )
-    seconds["classify"] = time.perf_counter() - start
-    return {**record, "seconds": seconds, "peak_mb": peak_megabytes()}
+        draws = [evaluation.seen(columns, X.shape[1]) for columns in selected.draws]
+        judged = replace(evaluation, share=len(draws[0]) / len(selected.draws[0]))  # all features are judged once
+        if judged not in known_values:
+            table = scale(X, rows.train) if evaluation.scaling == "scaled" else X
+            taught = rows.train if evaluation.classifier_labels == "all" else rows.server
+            known_values[judged] = measure(table, data.Y, taught, rows.test, draws, CLASSIFIERS[evaluation.classifier])
+        record["metrics"][evaluation.name] = known_values[judged]
+    watch.lap("classify")
+    return {**record, "seconds": watch.seconds, "cpu_seconds": watch.cpu_seconds, "peak_mb": peak_megabytes()}
+
+
+class _Watch:
+    """How long the parts of a task took, by the clock and in time of all processors."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.cpu_seconds: dict[str, float] = {}
+        self._last = time.perf_counter(), time.process_time()
+
+    def lap(self, part: str) -> None:
+        now = time.perf_counter(), time.process_time()
+        self.seconds[part], self.cpu_seconds[part] = (b - a for a, b in zip(self._last, now, strict=True))
+        self._last = now
 
 
 def reset_peak() -> None:
@@ -175,6 +210,15 @@ def _do(task: Task, records: Records) -> Trial:
     if left.evaluations:
         records.append(evaluate(left, known))
     return task.trial
+
+
+def _do_there(task: Task, path: Path) -> Trial:
+    return _do(task, _records_of(path))
+
+
+@cache
+def _records_of(path: Path) -> Records:
+    return Records(path)
 
 
 def _limit_threads(n_threads: int) -> None:

@@ -1,16 +1,21 @@
 """One trial's selection: which rows are whose, and what a method chooses from what it may see of them."""
 
+import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int
-from fedsieve.catalog import CatalogEntry, registry
-from fedsieve.datasets import Dataset, load, load_digits, partition
-from fedsieve.errors import ParameterError, SiteShiftWarning, listed
+from fedsieve.catalog import RANDOM, CatalogEntry, registry
+from fedsieve.datasets import Dataset, load, load_arff, load_digits, partition
+from fedsieve.datasets.fetch import MIRROR
+from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning, listed
 from fedsieve.experiments.config import BUNDLED, Trial
 
 TEST_SHARE = 0.3
@@ -37,8 +42,22 @@ class Selected:
 
 
 def load_by_name(name: str) -> Dataset:
-    """A dataset of the paper, or the bundled digits."""
-    return load_digits() if name == BUNDLED else load(name)
+    """A dataset of the paper, the bundled digits, or of a name with a slash the file below the folder FEDSIEVE_DATA."""
+    if "/" not in name:
+        return load_digits() if name == BUNDLED else load(name)
+    mirror = os.environ.get(MIRROR, "").strip()
+    path = Path(mirror).expanduser() / f"{name}.arff"
+    if not mirror or not path.is_file():
+        where = path if mirror else "that folder, which is not set"
+        raise DataError(f"experiment: dataset {name!r} is {name}.arff and .xml below {MIRROR}; there is no {where}.")
+    return _parsed(path)
+
+
+@lru_cache(maxsize=9)
+def _parsed(path: Path) -> Dataset:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FedSieveWarning)  # about columns that equal a label: that is how the file is
+        return load_arff(path, path.with_suffix(".xml"))
 
 
 def known_method(name: str) -> CatalogEntry:
@@ -49,18 +68,23 @@ def known_method(name: str) -> CatalogEntry:
     return methods[name]
 
 
-def check_trial(trial: Trial) -> None:
-    """Find out whether a trial can be done at all, without doing it."""
-    data, entry = load_by_name(trial.dataset), known_method(trial.method)
-    deal_out(trial, data)
-    n_features = data.X.shape[1]
-    if trial.k is not None and trial.k > n_features:
-        raise ParameterError(
-            f"experiment: k of {trial.dataset!r} must be at most n_features={n_features}; got {trial.k}."
-        )
-    unknown = [name for name, _ in trial.parameters if name not in signature(entry.factory).parameters]
-    if unknown:
-        raise ParameterError(f"experiment: {trial.method} has no parameter {listed(unknown)}.")
+def check_trials(trials: Iterable[Trial]) -> None:
+    """Find out whether trials can be done at all, without doing them; rows dealt out alike are dealt out once."""
+    dealt = set()
+    for trial in trials:
+        data, entry = load_by_name(trial.dataset), known_method(trial.method)
+        n_features = data.X.shape[1]
+        if trial.k is not None and trial.k > n_features:
+            raise ParameterError(
+                f"experiment: k of {trial.dataset!r} must be at most n_features={n_features}; got {trial.k}."
+            )
+        unknown = [name for name, _ in trial.parameters if name not in signature(entry.factory).parameters]
+        if unknown:
+            raise ParameterError(f"experiment: {trial.method} has no parameter {listed(unknown)}.")
+        rows = trial.dataset, trial.split, trial.labeled, trial.partition, trial.n_clients, trial.alpha
+        if rows not in dealt:
+            deal_out(trial, data)
+            dealt.add(rows)
 
 
 def deal_out(trial: Trial, data: Dataset) -> RowShares:
@@ -80,11 +104,24 @@ def deal_out(trial: Trial, data: Dataset) -> RowShares:
     return RowShares(train, test, train[labeled], [train[others[part]] for part in parts])
 
 
+def shifted(trial: Trial, X: Float, rows: RowShares) -> Float:
+    """The rows as the parties have them: each client's columns are moved by `shift` deviations times a normal number.
+
+    As devices differ: only the training rows of clients are moved, and who judges a selection has them as they are.
+    """
+    if not trial.shift:
+        return X
+    moved, deviation = X.astype(np.float64), X[rows.train].std(axis=0)
+    for number, part in enumerate(rows.clients):
+        moved[part] += trial.shift * deviation * np.random.default_rng([trial.seed, 3, number]).normal(size=X.shape[1])
+    return moved
+
+
 def select(trial: Trial, X: Float, Y: Int, rows: RowShares) -> Selected:
     """What the method chooses from the training rows."""
     entry = known_method(trial.method)
     parameters = {**dict(trial.parameters), "n_features_to_select": trial.k}
-    if entry.name == "random":
+    if entry.name == RANDOM:
         seeds = [1000 * trial.seed + draw for draw in range(N_RANDOM_DRAWS)]
         fitted = [entry.factory(**parameters, random_state=seed).fit(X[rows.train]) for seed in seeds]
     else:

@@ -7,7 +7,7 @@ from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from fedsieve.catalog import registry
+from fedsieve.catalog import RANDOM, registry
 from fedsieve.checks import is_number, is_whole
 from fedsieve.errors import ParameterError, listed, shown
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from fedsieve.experiments.config import Contender, Experiment
 
 K, ALPHA, N_CLIENTS, IID = "k", "alpha", "n_clients", "iid"
-RANDOM = "random"
 OF_FEDERATION = {ALPHA: 0.5, N_CLIENTS: 10}
 """Factors that are no parameter of a method, besides `k`, and their usual values."""
 

@@ -1,7 +1,6 @@
 """Records to numbers for a table: means over seeds, differences between methods, and whether they mean anything."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -70,12 +69,6 @@ class Gain:
     error: float
 
     @property
-    def in_errors(self) -> float:
-        """The mean as a multiple of its standard error; infinite or nan where there is no error."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.divide(self.mean, self.error))
-
-    @property
     def verdict(self) -> str:
         """One of VERDICTS: a difference counts when it is larger than its standard error."""
         better, alike, worse = VERDICTS
@@ -90,22 +83,6 @@ def gain(ours: Number, theirs: Number, metric: str) -> Gain:
     sign = 1 if HIGHER_IS_BETTER[metric] else -1
     differences = sign * np.array([ours.by_seed[seed] - theirs.by_seed[seed] for seed in shared])
     return Gain(float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(shared))))
-
-
-def average_ranks(
-    experiment: Experiment, numbers: Numbers, evaluation: Evaluation, contenders: Sequence[Contender]
-) -> dict[Contender, float]:
-    """Among some rows of a table: the mean over datasets and metrics of the rank of each one's mean, best first."""
-    (point,) = experiment.points
-    sign = np.array([-1 if HIGHER_IS_BETTER[metric] else 1 for metric in MEASURES])
-    losses = []
-    for contender in contenders:
-        cells = [[Cell(d, contender, evaluation, point, metric) for metric in MEASURES] for d in experiment.datasets]
-        values = [[list(numbers[cell].by_seed.values()) for cell in row] for row in cells]
-        # (n_datasets, n_seeds, n_metrics): added up seed by seed, as published, for the last bit decides ties.
-        losses.append(np.ascontiguousarray(np.swapaxes(values, 1, 2)).mean(axis=1) * sign)
-    ranks = stats.rankdata(losses, axis=0).mean(axis=(1, 2))
-    return dict(sorted(zip(contenders, ranks.tolist(), strict=True), key=lambda pair: pair[1]))
 
 
 @dataclass(frozen=True, eq=False)

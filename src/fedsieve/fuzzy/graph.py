@@ -32,11 +32,12 @@ def correlation_distance(pair_sums: ArrayLike, n_rows: int) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class PageRank:
-    """Scores of the vertices, the iterations used, and the last relative change."""
+    """Scores of the vertices, iterations used, last relative change, and `flow`, the scores per edge added up."""
 
     scores: Float
     n_iter: int
     residual: float
+    flow: float
 
 
 def weighted_pagerank(
@@ -90,7 +91,7 @@ def pagerank_steps(
         residual = float(np.abs(updated - scores).sum()) / size if size else 0.0
         scores = updated
         if residual <= tol:
-            return PageRank(scores, iteration, residual)
+            return PageRank(scores, iteration, residual, float((scores * share).sum()))
     raise ConvergenceError(
         f"PageRank: relative change {residual:.2g} after {max_iter} iterations, above tol={tol:g}. "
         "Raise max_iter or tol."

@@ -35,10 +35,11 @@ def label_similarity(Y: ArrayLike) -> Float:
     return directions @ directions.T
 
 
-def known_label_similarity(Y: ArrayLike) -> Float:
+def known_label_similarity(Y: ArrayLike, rows: Int | None = None) -> Float:
     """Equation 9 where single labels are unknown (NaN): of two rows, the correlation over the labels known in both.
 
-    0 where these do not vary in one of the rows, as where they are fewer than two. Returns (n_samples, n_samples).
+    0 where these do not vary in one of the rows, as where they are fewer than two. Returns (n_samples, n_samples), or
+    the lines of some `rows` only.
 
     >>> nan = float("nan")
     >>> known_label_similarity([[1, 0, 0, nan], [1, 0, nan, 0], [0, 1, 1, 1]]).round(3) + 0.0
@@ -49,11 +50,13 @@ def known_label_similarity(Y: ArrayLike) -> Float:
     labels = np.asarray(Y, dtype=np.float64)
     known = ~np.isnan(labels)
     values, there = np.where(known, labels, 0.0), known.astype(np.float64)
-    n, sums, squares = there @ there.T, values @ there.T, values**2 @ there.T  # of row i, over what row j knows too
-    spread = n * squares - sums**2
-    spread[spread <= 1e-12 * n**2] = 0.0
-    length = np.sqrt(spread * spread.T)
-    products = n * (values @ values.T) - sums * sums.T
+    one, here = (values, there) if rows is None else (values[rows], there[rows])
+    n = here @ there.T
+    sums, squares = one @ there.T, one**2 @ there.T  # of row i, over what row j knows too
+    others, other_squares = here @ values.T, here @ (values**2).T  # of row j, over what row i knows too
+    spreads = (n * squares - sums**2, n * other_squares - others**2)
+    length = np.sqrt(np.prod([np.where(spread <= 1e-12 * n**2, 0.0, spread) for spread in spreads], axis=0))
+    products = n * (one @ values.T) - sums * others
     similarity: Float = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
     return similarity
 

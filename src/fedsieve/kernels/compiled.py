@@ -3,7 +3,9 @@
 No fast-math: re-ordered additions would make a sum depend on the machine's vector width.
 """
 
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
@@ -18,10 +20,30 @@ KERNELS: list[Any] = []
 
 
 def compiled(function: Function) -> Function:
-    """Compile `function` on its first call; later processes load it from the disk cache."""
-    kernel = numba.njit(nogil=True, cache=True)(function)
+    """Compile `function` on its first call; later processes load it from the disk cache, where there can be one."""
+    kernel = numba.njit(nogil=True)(function)
+    try:
+        kernel.enable_caching()
+    except RuntimeError:  # neither the package's folder nor a home is writable: each process compiles for itself
+        warn_once_uncached()
     KERNELS.append(kernel)
     return cast(Function, kernel)
+
+
+@cache
+def warn_once_uncached() -> None:
+    """Say why every process takes so long to begin, and what to do about it."""
+    warnings.warn(
+        "FedSieve's compiled code cannot be kept: neither the package's folder nor a home folder is writable, so each "
+        "process compiles again (about half a minute). Set NUMBA_CACHE_DIR to a folder that is.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def is_cached() -> bool:
+    """Whether what this process compiles is kept for the next one."""
+    return not warn_once_uncached.cache_info().currsize
 
 
 def n_compiled() -> int:
@@ -33,19 +55,24 @@ def warm_up() -> None:
     """Compile or load the kernels of a selection now, by running each once on a tiny table."""
     from scipy import sparse
 
-    from fedsieve.kernels import dependency, sums, trees  # which import this file
+    from fedsieve.kernels import dependency, row_pair_products, row_pairs, sums, trees  # which import this file
 
     rows = np.arange(20)
     X = np.stack([rows / 19.0, rows % 2 / 1.0, rows % 3 / 2.0], axis=1)  # many, two and three values
     radius = np.full(3, 0.3)
     pair_sums = sums.pair_sums(np.vstack([X, X]), radius)
     sums.pair_sums(sparse.csr_array(X[:, 1:2]), 0.3)
+    sums.pair_sums(np.vstack([X, X]), radius, sample=row_pairs.pair_sample(40, 100, b""))
     sums.pair_sums_of_relations(np.ones((1, 2, 2)))
     sums.distance_product(pair_sums, np.ones(3))
+    row_pair_products.product_from_rows(X, radius, np.ones(3))
+    row_pair_products.product_from_rows(sparse.csr_array(X[:, 1:2]), 0.3, np.ones(1))
     Y = np.eye(4)[rows % 4]
     dependency.relevance(X, dependency.different_rows(Y, 2), radius)
     dependency.soft_decisions(X, Y, radius)
     trees.tree_importances(X, Y, 1)
+    trees.tree_importances(X, Y, 1, weights=np.ones(20))
+    trees.tree_importances(X, Y, 1, most_rows=10)
 
 
 @intrinsic

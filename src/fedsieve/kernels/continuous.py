@@ -1,10 +1,11 @@
 """Pair sums of features with many values: min-accumulation over blocks of row pairs, never an n x n matrix.
 
 For a chunk of row pairs the degrees of all features are laid out feature by feature (a strip that fits the cache);
-then 4 x 2 features at a time are compared along the strip, in eight 32-bit accumulators that fit the registers.
+then 4 x 4 features at a time are compared along the strip, in sixteen 32-bit accumulators that fit the registers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,11 @@ from numpy.typing import NDArray
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, fixed_degree
+from fedsieve.kernels.row_pairs import PairSample, all_pairs
 from fedsieve.kernels.threads import parallel_map
+from fedsieve.sparse_rows import BLOCK_VALUES, SparseRows
+
+Task = TypeVar("Task")
 
 CHUNK = 480  # row pairs per strip: a multiple of 32, and 480 * 2^23 < 2^32
 TASK = 34 * CHUNK  # row pairs per task at most; tasks depend on the table's shape only, never on the threads
@@ -25,25 +30,80 @@ def sums_from_values(columns: Float, cut: Float, by_similarity: bool, n_left: in
     first `n_left` rows is filled.
     """
 
-    def work(task: tuple[int, int, int]) -> Int:
-        return _task_from_values(columns, cut, by_similarity, *task, n_left)
+    n_features, n_rows = columns.shape
 
-    return _add_tasks(work, len(columns), columns.shape[1], n_threads)
+    def work(task: tuple[int, int, int]) -> Int:
+        return _task_from_values(columns, cut, by_similarity, 0, *task, n_left)
+
+    return _add_tasks(work, row_pair_tasks(n_rows), n_features, n_rows, n_threads)
+
+
+def sums_from_sparse(
+    rows: SparseRows, cut: Float, by_similarity: bool, n_left: int, n_threads: int | None = None
+) -> Int:
+    """The same from sparse rows, of which two blocks at a time are made dense."""
+    n_rows, n_features = rows.shape
+    size = max(32, BLOCK_VALUES // 2 // max(n_features, 1))
+    starts = range(0, n_rows, size)
+
+    def work(blocks: tuple[int, int]) -> Int:
+        first, second = (slice(start, start + size) for start in blocks)
+        here = rows.at(first)
+        if first == second:
+            columns, n_pairs, first_j = here, all_pairs(len(here)), 0
+        else:
+            there = rows.at(second)
+            columns, n_pairs, first_j = np.concatenate([here, there]), len(here) * len(there), len(here)
+        task = (first_j, 0, max(first_j, 1), n_pairs)
+        return _task_from_values(np.ascontiguousarray(columns.T), cut, by_similarity, *task, n_left)
+
+    tasks = [(first, second) for first in starts for second in starts if first <= second]
+    return _add_tasks(work, tasks, n_features, n_rows, n_threads)
+
+
+def sums_from_sample(
+    rows: Float | SparseRows, sample: PairSample, cut: Float, by_similarity: bool, n_threads: int | None = None
+) -> Int:
+    """Fixed-point pair sums over the pairs of a sample, each once; (n_features, n_features), the upper triangle filled.
+
+    `rows` is (n_rows, n_features), scaled: it is read, and made dense, a block of rows at a time.
+    Sums of up to 2^39 pairs stay within 63 bits.
+    """
+    n_rows, n_features = rows.shape
+    n_next = sample.n_next
+    order = np.concatenate([sample.order, sample.order[:n_next]])
+    size = max(CHUNK, BLOCK_VALUES // max(n_features, 1) // CHUNK * CHUNK)
+
+    def work(first: int) -> Int:
+        stop = min(first + size, n_rows)
+        chosen = order[first : stop + n_next]
+        block = rows.at(chosen) if isinstance(rows, SparseRows) else rows[chosen]
+        columns = np.ascontiguousarray(block.T, dtype=np.float64)
+        return _task_from_neighbors(columns, cut, by_similarity, stop - first, n_next)
+
+    total = np.zeros((_padded(n_features), _padded(n_features)), dtype=np.int64)
+    for part in parallel_map(work, range(0, n_rows, size), n_threads):
+        total += part
+    return total[:n_features, :n_features]
 
 
 def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
     """Fixed-point pair sums of materialized relations, (n_features, n_rows, n_rows): the same as from the values."""
 
+    n_features, n_rows = relations.shape[:2]
+
     def work(task: tuple[int, int, int]) -> Int:
         return _task_from_relations(relations, *task)
 
-    return _add_tasks(work, len(relations), relations.shape[1], n_threads)
+    return _add_tasks(work, row_pair_tasks(n_rows), n_features, n_rows, n_threads)
 
 
-def _add_tasks(work: Callable[[tuple[int, int, int]], Int], n_features: int, n_rows: int, n_threads: int | None) -> Int:
+def _add_tasks(
+    work: Callable[[Task], Int], tasks: Iterable[Task], n_features: int, n_rows: int, n_threads: int | None
+) -> Int:
     padded = _padded(n_features)
     total = np.zeros((padded, padded), dtype=np.int64)
-    for part in parallel_map(work, row_pair_tasks(n_rows), n_threads):
+    for part in parallel_map(work, tasks, n_threads):
         total += part
     # Each pair was met once, off the diagonal; on it every degree is 1.
     return 2 * total[:n_features, :n_features] + n_rows * ONE
@@ -67,8 +127,9 @@ def _padded(n_features: int) -> int:
 
 @compiled
 def _task_from_values(
-    columns: Float, cut: Float, by_similarity: bool, i: int, j: int, n_pairs: int, n_left: int
+    columns: Float, cut: Float, by_similarity: bool, first_j: int, i: int, j: int, n_pairs: int, n_left: int
 ) -> Int:
+    """So many pairs i < j from (i, j) on, row by row, with j no less than `first_j`."""
     n_features, n_rows = columns.shape
     padded = _padded(n_features)
     sums = np.zeros((padded, padded), dtype=np.int64)
@@ -89,9 +150,28 @@ def _task_from_values(
                 next_j += run
                 if next_j == n_rows:
                     next_i += 1
-                    next_j = next_i + 1
+                    next_j = max(next_i + 1, first_j)
         _add_strip(strip.view(np.uint32), length, n_left, sums)
         i, j, n_pairs = next_i, next_j, n_pairs - length
+    return sums
+
+
+@compiled
+def _task_from_neighbors(columns: Float, cut: Float, by_similarity: bool, n_first: int, n_next: int) -> Int:
+    """The pairs of each of the first `n_first` rows with the `n_next` rows after it."""
+    n_features = len(columns)
+    padded = _padded(n_features)
+    sums = np.zeros((padded, padded), dtype=np.int64)
+    strip = np.zeros((padded, CHUNK), dtype=np.int32)
+    for step in range(1, n_next + 1):
+        for start in range(0, n_first, CHUNK):
+            length = min(CHUNK, n_first - start)
+            for f in range(n_features):
+                here, there = columns[f, start : start + length], columns[f, start + step : start + step + length]
+                target, edge = strip[f], cut[f]
+                for t in range(length):
+                    target[t] = fixed_degree(abs(here[t] - there[t]), edge, by_similarity)
+            _add_strip(strip.view(np.uint32), length, n_features, sums)
     return sums
 
 
@@ -117,30 +197,53 @@ def _task_from_relations(relations: Float, i: int, j: int, n_pairs: int) -> Int:
 
 @compiled
 def _add_strip(strip: NDArray[np.uint32], length: int, n_left: int, sums: Int) -> None:
-    """Add Σ_t min(strip[p, t], strip[b, t]) to sums[p, b] for p < n_left and b >= p, four p and two b at a time."""
+    """Add Σ_t min(strip[p, t], strip[b, t]) to sums[p, b] for p < n_left and b >= p, four p and four b at a time.
+
+    Sixteen sums, four lines of the strip and one more fit the 32 registers of AVX-512, however wide the compiler makes
+    the vectors. It may meet a few pairs b < p of a block on the diagonal, which nobody reads.
+    """
     u32 = np.uint32
     for p in range(0, n_left, 4):
-        for b in range(p, strip.shape[0], 2):
-            s00 = s01 = s10 = s11 = s20 = s21 = s30 = s31 = u32(0)
+        for b in range(p, strip.shape[0], 4):
+            s00 = s01 = s02 = s03 = u32(0)
+            s10 = s11 = s12 = s13 = u32(0)
+            s20 = s21 = s22 = s23 = u32(0)
+            s30 = s31 = s32 = s33 = u32(0)
             for t in range(length):
-                y0, y1 = strip[b, t], strip[b + 1, t]
+                y0, y1, y2, y3 = strip[b, t], strip[b + 1, t], strip[b + 2, t], strip[b + 3, t]
                 x = strip[p, t]
                 s00 = u32(s00 + min(x, y0))
                 s01 = u32(s01 + min(x, y1))
+                s02 = u32(s02 + min(x, y2))
+                s03 = u32(s03 + min(x, y3))
                 x = strip[p + 1, t]
                 s10 = u32(s10 + min(x, y0))
                 s11 = u32(s11 + min(x, y1))
+                s12 = u32(s12 + min(x, y2))
+                s13 = u32(s13 + min(x, y3))
                 x = strip[p + 2, t]
                 s20 = u32(s20 + min(x, y0))
                 s21 = u32(s21 + min(x, y1))
+                s22 = u32(s22 + min(x, y2))
+                s23 = u32(s23 + min(x, y3))
                 x = strip[p + 3, t]
                 s30 = u32(s30 + min(x, y0))
                 s31 = u32(s31 + min(x, y1))
+                s32 = u32(s32 + min(x, y2))
+                s33 = u32(s33 + min(x, y3))
             sums[p, b] += s00
             sums[p, b + 1] += s01
+            sums[p, b + 2] += s02
+            sums[p, b + 3] += s03
             sums[p + 1, b] += s10
             sums[p + 1, b + 1] += s11
+            sums[p + 1, b + 2] += s12
+            sums[p + 1, b + 3] += s13
             sums[p + 2, b] += s20
             sums[p + 2, b + 1] += s21
+            sums[p + 2, b + 2] += s22
+            sums[p + 2, b + 3] += s23
             sums[p + 3, b] += s30
             sums[p + 3, b + 1] += s31
+            sums[p + 3, b + 2] += s32
+            sums[p + 3, b + 3] += s33

@@ -1,32 +1,52 @@
 """Columns that differ from a multiple of another one in a few rows only: what such a difference tells is those rows."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
+from fedsieve.sparse_rows import SparseRows
 
 SPARE = 8  # times as many pairs of rows where values are missing, since those of the other column may be
 CLOSE = 1e-9  # relative to the column's spread: what rounding may leave between copies
 
 
-def near_copies(X: Float, most: int) -> Int:
+def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False) -> Int:
     """Pairs (p, q), p < q, with x_p = a + b x_q, b not 0, in all rows but 1 to `most`; (n_pairs, 2).
 
-    Exact copies are none: their difference tells nothing. Rows in which one of the two is missing (NaN) do not count.
+    Exact copies are none, unless asked for: their difference tells nothing. Rows in which one of the two is missing
+    (NaN) do not count. Of sparse rows only entries are compared.
 
     >>> x = np.arange(12.0)
     >>> near_copies(np.column_stack([x, 5 - 2 * x, np.where(x == 3, 99, x), x**2]), 4)
     array([[0, 2],
            [1, 2]])
     """
-    table = np.asfortranarray(X, dtype=np.float64)
-    if not table.size:
+    least = 0 if exact else 1
+    if 0 in X.shape:
         return np.empty((0, 2), dtype=np.int64)
-    n_anchors = (most + 1) * (SPARE if np.isnan(table).any() else 1)
-    anchors = np.array([_anchors(column, n_anchors) for column in table.T], dtype=np.int64)
-    low, high = np.fmin.reduce(table, axis=0), np.fmax.reduce(table, axis=0)
-    room = CLOSE * (high - low) + 4 * np.spacing(np.fmax(np.abs(low), np.abs(high)))
-    return _near_pairs(table, anchors.reshape(-1, n_anchors, 2), most, room)
+    if isinstance(X, SparseRows):
+        by_column = X.by_column()
+        anchors, room = _looked_at(by_column, X.entries.data, most)
+        rows, columns = ((one.indptr, one.indices) for one in (X.entries, by_column.entries))
+        return _near_pairs_of_sparse(*rows, *columns, by_column.entries.data, X.usual, anchors, least, most, room)
+    table = np.asfortranarray(X, dtype=np.float64)
+    anchors, room = _looked_at(table.T, table, most)
+    return _near_pairs(table, anchors, least, most, room)
+
+
+def _looked_at(columns: Iterable[Float], values: Float, most: int) -> tuple[Int, Float]:
+    """Of each column pairs of rows to put a line through, and what rounding may leave."""
+    n_anchors = (most + 1) * (SPARE if np.isnan(values).any() else 1)
+    anchors, ends = [], []
+    for column in columns:
+        anchors.append(_anchors(column, n_anchors))
+        ends.append((np.fmin.reduce(column), np.fmax.reduce(column)))
+    low, high = np.array(ends).T
+    room: Float = CLOSE * (high - low) + 4 * np.spacing(np.fmax(np.abs(low), np.abs(high)))
+    return np.array(anchors, dtype=np.int64), room
 
 
 def _anchors(column: Float, n_pairs: int) -> Int:
@@ -51,7 +71,7 @@ def _anchors(column: Float, n_pairs: int) -> Int:
 
 
 @compiled
-def _near_pairs(X: Float, anchors: Int, most: int, room: Float) -> Int:
+def _near_pairs(X: Float, anchors: Int, least: int, most: int, room: Float) -> Int:
     n_rows, n_columns = X.shape
     found = []
     for q in range(n_columns):
@@ -72,9 +92,78 @@ def _near_pairs(X: Float, anchors: Int, most: int, room: Float) -> Int:
                         if n_off > most:
                             break
                 if n_off <= most:
-                    if n_off > 0:
+                    if n_off >= least:
                         found.append((p, q))
                     break
+    return _as_array(found)
+
+
+@compiled
+def _near_pairs_of_sparse(
+    row_ends: Int,
+    places: Int,
+    ends: Int,
+    rows: Int,
+    values: Float,
+    usual: Float,
+    anchors: Int,
+    least: int,
+    most: int,
+    room: Float,
+) -> Int:
+    """The same pairs: a column without an entry in the anchors of another is flat there, and no copy of it."""
+    n_rows, n_columns = len(row_ends) - 1, len(ends) - 1
+    found = []
+    varies = np.zeros(n_columns, dtype=np.bool_)
+    for q in range(n_columns):
+        if anchors[q, 0, 0] < 0:
+            continue
+        varies[:q] = False
+        for row in anchors[q].flat:
+            for place in places[row_ends[row] : row_ends[row + 1]]:
+                varies[place] = True
+        of_q = slice(ends[q], ends[q + 1])
+        for p in np.flatnonzero(varies[:q]):
+            of_p = slice(ends[p], ends[p + 1])
+            for pair in range(anchors.shape[1]):
+                i, j = anchors[q, pair, 0], anchors[q, pair, 1]
+                at_i = _value(rows[of_p], values[of_p], usual[p], i)
+                x_i = _value(rows[of_q], values[of_q], usual[q], i)
+                rise = _value(rows[of_p], values[of_p], usual[p], j) - at_i
+                slope = rise / (_value(rows[of_q], values[of_q], usual[q], j) - x_i)
+                if slope == 0.0 or np.isnan(slope):  # NaN: missing in p
+                    continue
+                start = at_i - slope * x_i
+                close = room[p] + abs(slope) * room[q]
+                n_off, n_usual, k, m = 0, n_rows, ends[p], ends[q]
+                while (k < ends[p + 1] or m < ends[q + 1]) and n_off <= most:
+                    row_p = rows[k] if k < ends[p + 1] else n_rows
+                    row_q = rows[m] if m < ends[q + 1] else n_rows
+                    x, y = usual[q], usual[p]
+                    if row_p <= row_q:
+                        y, k = values[k], k + 1
+                    if row_q <= row_p:
+                        x, m = values[m], m + 1
+                    n_usual -= 1
+                    n_off += abs(y - start - slope * x) > close
+                if abs(usual[p] - start - slope * usual[q]) > close:
+                    n_off += n_usual
+                if n_off <= most:
+                    if n_off >= least:
+                        found.append((p, q))
+                    break
+    return _as_array(found)
+
+
+@compiled
+def _value(rows: Int, values: Float, usual: float, row: int) -> float:
+    place = np.searchsorted(rows, row)
+    value: float = values[place] if place < len(rows) and rows[place] == row else usual
+    return value
+
+
+@compiled
+def _as_array(found: list[Any]) -> Int:
     pairs = np.empty((len(found), 2), dtype=np.int64)
     for place in range(len(found)):
         pairs[place, 0], pairs[place, 1] = found[place]

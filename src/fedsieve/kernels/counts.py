@@ -13,10 +13,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fedsieve.arrays import Bool, Float, Int, Rows
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.kernels.compiled import compiled, popcount
 from fedsieve.kernels.degrees import ONE, fixed_degree
 from fedsieve.kernels.threads import parallel_map
+from fedsieve.sparse_rows import SparseRows
 
 MAX_LEVELS = 16
 BLOCK = 192  # features per task
@@ -55,9 +56,12 @@ class Levels:
         return np.concatenate([np.flatnonzero(two_valued), np.flatnonzero(few_valued)])
 
 
-def find_levels(columns: Float, cut: Float, by_similarity: bool) -> Levels:
-    """Find the levels of each feature of `columns`, (n_features, n_rows)."""
-    n_features, n_rows = columns.shape
+def find_levels(columns: Float | SparseRows, cut: Float, by_similarity: bool) -> Levels:
+    """Find the levels of each feature of `columns`, (n_features, n_rows), or of sparse rows, some features at a time.
+
+    The codes take a byte per value.
+    """
+    n_features, n_rows = columns.shape[::-1] if isinstance(columns, SparseRows) else columns.shape
     levels = Levels(
         codes=np.zeros((n_features, n_rows), dtype=np.int8),
         n_levels=np.zeros(n_features, dtype=np.int64),
@@ -67,7 +71,11 @@ def find_levels(columns: Float, cut: Float, by_similarity: bool) -> Levels:
         between=np.zeros(n_features, dtype=np.int64),
         has_missing=np.zeros(n_features, dtype=np.bool_),
     )
-    _find_levels(columns, cut, by_similarity, levels.codes, levels.between, levels.has_missing, *levels.tables())
+    for first, block in columns.column_blocks() if isinstance(columns, SparseRows) else [(0, columns)]:
+        here = slice(first, first + len(block))
+        codes, between, has_missing = levels.codes[here], levels.between[here], levels.has_missing[here]
+        tables = (part[here] for part in levels.tables())
+        _find_levels(block, cut[here], by_similarity, codes, between, has_missing, *tables)
     return levels
 
 
@@ -94,10 +102,10 @@ def sums_from_levels(levels: Levels, chosen: Int, n_threads: int | None = None) 
     return sums
 
 
-def sums_from_sparse(X: Rows, cut: Float, by_similarity: bool) -> Int:
-    """Fixed-point pair sums of a scipy CSR 0/1 table, (n_rows, n_features), without a dense copy of it."""
+def sums_from_ones(X: SparseRows, cut: Float, by_similarity: bool) -> Int:
+    """Fixed-point pair sums of a sparse 0/1 table, (n_rows, n_features), without a dense copy of it."""
     n_rows, n_features = X.shape
-    both = np.ascontiguousarray((X.T @ X).toarray(), dtype=np.int32)
+    both = np.ascontiguousarray((X.entries.T @ X.entries).toarray(), dtype=np.int32)
     ones = np.diagonal(both).astype(np.int64)
     between = find_levels(np.tile([0.0, 1.0], (n_features, 1)), cut, by_similarity).between
     sums = np.empty(both.shape, dtype=np.int64)

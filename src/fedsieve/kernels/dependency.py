@@ -1,27 +1,49 @@
 """Feature-label relevance on the server's labeled rows: the fast twin of `fuzzy.dependency`.
 
-After the neighbor search, which goes through the label similarities in blocks of rows, it looks only at the
+After the neighbor search (by distinct label sets in `unlike_labels`, or in blocks of rows) it looks only at the
 n_samples * n_neighbors pairs that matter and never forms a relation.
 """
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.fuzzy.neighbors import label_directions, pick_least_similar
+from fedsieve.checks import check_choice
+from fedsieve.errors import DataError, ParameterError
+from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES, known_label_similarity, label_directions, pick_least_similar
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import cuts
+from fedsieve.kernels.unlike_labels import least_similar_sets
 
-BLOCK = 1024
+BLOCK_VALUES = 1 << 22  # similarities at a time
 
 
 def different_rows(decisions: Float, n_neighbors: int, irrelevant: str = "least") -> Int:
-    """DT of every row, (n_samples, n_neighbors), -1 where there is none; `fuzzy.least_similar` in blocks."""
-    directions = label_directions(decisions)
-    rows = np.arange(len(directions))
-    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)]
-    return np.concatenate(
-        [pick_least_similar(directions[b] @ directions.T, b, n_neighbors, irrelevant) for b in blocks]
-    )
+    """DT of every row, (n_samples, n_neighbors), -1 where there is none: `fuzzy.least_similar`, never all similarities.
+
+    0/1 labels by distinct sets, others (fuzzy decisions, or NaN where a label is unknown) in blocks of rows.
+    """
+    decisions = np.asarray(decisions)
+    if decisions.ndim != 2 or not decisions.size:
+        raise DataError(f"kernels.different_rows: Y must be (n_samples, n_labels); got shape {decisions.shape}.")
+    n_samples = len(decisions)
+    check_choice("kernels.different_rows", "irrelevant", irrelevant, IRRELEVANT_RULES)
+    if not 1 <= n_neighbors < n_samples:
+        raise ParameterError(
+            f"kernels.different_rows: n_neighbors must be at least 1 and below the number of labeled rows, "
+            f"{n_samples}; got {n_neighbors}."
+        )
+    if np.all((decisions == 0) | (decisions == 1)):
+        return least_similar_sets(decisions, n_neighbors, irrelevant == "nonnegative")
+    directions = None if np.isnan(decisions).any() else label_directions(decisions)
+
+    def similar(rows: Int) -> Float:
+        if directions is None:
+            return known_label_similarity(decisions, rows)
+        return directions[rows] @ directions.T
+
+    n_block = max(1, BLOCK_VALUES // n_samples)
+    blocks = [np.arange(first, min(first + n_block, n_samples)) for first in range(0, n_samples, n_block)]
+    return np.concatenate([pick_least_similar(similar(rows), rows, n_neighbors, irrelevant) for rows in blocks])
 
 
 def relevance(X: Float, different: Int, radius: Float, kind: str = "distance", nominal: Bool | None = None) -> Float:

@@ -4,11 +4,14 @@ Edges come from declared bounds or from the labeled rows' quantiles; beyond the 
 may hold a single value (a point): of columns with one or two values, and of codes.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
+from math import inf, nextafter
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.measures.bulk import in_bulk
 
 N_BINS = 32  # between declared bounds
@@ -32,6 +35,9 @@ def edges_of_points(points: Sequence[float] | Float) -> Float:
     return np.unique(np.concatenate([values, np.nextafter(values, np.inf)]))
 
 
+ZERO_AND_ONE = edges_of_points([0.0, 1.0])
+
+
 def edges_of_values(values: Float) -> Float:
     """Edges for a column of numbers of which these are some, missing ones left out, and of few the far ones.
 
@@ -47,9 +53,10 @@ def edges_of_values(values: Float) -> Float:
     values = values[np.isfinite(values)]
     if len(values) * (1 - INNER[-1]) < 1:  # the outermost quantiles are single values, which may be typing errors
         values = values[in_bulk(values[:, None]).ravel()]
-    distinct = np.unique(values)
-    if set(distinct.tolist()) <= {0.0, 1.0}:
-        return edges_of_points([0.0, 1.0])
+    if np.all((values == 0) | (values == 1)):
+        return ZERO_AND_ONE
+    values = np.sort(values)
+    distinct = values[np.append(True, values[1:] > values[:-1])]
     if len(distinct) <= 2:
         low, high = distinct[0], distinct[-1]
         beyond = OUTER * (high - low or abs(low))
@@ -88,10 +95,20 @@ def too_fine(edges: Float) -> str:
     """
     if len(edges) > MOST_EDGES:
         return f"with {len(edges)} edges, above {MOST_EDGES}"
-    narrow = np.flatnonzero(np.diff(edges) < LEAST_WIDTH * (edges[-1] - edges[0])) + 1
-    if len(narrow) > MOST_POINTS or not all(_is_point(edges, int(place)) for place in narrow):
+    if are_too_fine(edges, np.array([len(edges)])).any():
         return f"narrower than 1/{1 / LEAST_WIDTH:g} of all its bins together"
     return ""
+
+
+def are_too_fine(edges: Float, n_edges: Int) -> Bool:
+    """For which of several columns, whose edges stand one after the other, the bins are finer than those made here."""
+    column, ends = np.repeat(np.arange(len(n_edges)), n_edges), np.cumsum(n_edges)
+    least = LEAST_WIDTH * (edges[ends - 1] - edges[ends - n_edges])
+    low, high, here = edges[:-1], edges[1:], column[:-1]
+    narrow = (here == column[1:]) & (high - low < least[here])
+    n_narrow = np.bincount(here[narrow], minlength=len(n_edges))
+    n_wrong = np.bincount(here[narrow & (high != np.nextafter(low, inf))], minlength=len(n_edges))
+    return (n_edges > MOST_EDGES) | (n_narrow > MOST_POINTS) | (n_wrong > 0)
 
 
 def around_codes(edges: Float) -> bool:
@@ -123,8 +140,17 @@ def bin_counts(column: Float, edges: Float) -> Int:
     >>> bin_counts(np.array([-1.0, 0.0, 0.5, 2.0, np.nan]), np.array([0.0, 1.0]))
     array([1, 2, 1])
     """
-    present = column[~np.isnan(column)]
-    return np.bincount(np.searchsorted(edges, present, side="right"), minlength=len(edges) + 1)
+    counts: Int = bin_counts_of(column[:, None], edges)[0]
+    return counts
+
+
+def bin_counts_of(columns: Float, edges: Float) -> Int:
+    """The same of several columns, (n_rows, n_columns), in the same bins: (n_columns, n_bins)."""
+    n_columns, n_bins = columns.shape[1], len(edges) + 1
+    place = np.searchsorted(edges, columns, side="right") + n_bins * np.arange(n_columns)
+    counts: Int = np.bincount(place.ravel(), minlength=n_columns * n_bins).reshape(n_columns, n_bins)
+    counts[:, -1] -= np.count_nonzero(np.isnan(columns), axis=0)  # which are sorted behind all numbers
+    return counts
 
 
 def robust_range(edges: Float, counts: Int) -> tuple[float, float]:
@@ -139,22 +165,33 @@ def robust_range(edges: Float, counts: Int) -> tuple[float, float]:
     >>> robust_range(edges, np.array([0, 999, 0, 1, 0]))
     (0.0, 3.0)
     """
-    n = int(counts.sum())
+    ends, numbers = edges.tolist(), counts.tolist()  # of so few numbers, plain ones are faster
+    n = sum(numbers)
     if n == 0:
-        return np.inf, -np.inf
-    below = np.cumsum(counts)
-    first, last = (int(np.searchsorted(below, share, side="right")) for share in (TAIL * n, (1 - TAIL) * n))
-    last = min(last, len(counts) - 1)
-    used = np.flatnonzero(counts)
-    if first == last or all(_is_point(edges, int(place)) for place in used):
-        first, last = int(used[0]), int(used[-1])
-    low = edges[max(first - 1, 0)]
-    high = edges[min(last, len(edges) - 1)]
-    if _is_point(edges, last):
-        high = edges[last - 1]
-    return float(low), float(high)
+        return inf, -inf
+    below = list(accumulate(numbers))
+    first, last = bisect_right(below, TAIL * n), min(bisect_right(below, (1 - TAIL) * n), len(numbers) - 1)
+    used = [place for place, number in enumerate(numbers) if number]
+    if first == last or all(_is_point(ends, place) for place in used):
+        first, last = used[0], used[-1]
+    low, high = ends[max(first - 1, 0)], ends[min(last, len(ends) - 1)]
+    return low, ends[last - 1] if _is_point(ends, last) else high
 
 
-def _is_point(edges: Float, place: int) -> bool:
+def n_beyond(edges: Float, counts: Int, low: float, high: float) -> int:
+    """How many values lie in bins beyond a range that ends at edges; a value that is its upper end may be among them.
+
+    >>> n_beyond(np.array([0.0, 1.0, 2.0]), np.array([3, 500, 500, 4]), 0.0, 2.0)
+    7
+    >>> n_beyond(ZERO_AND_ONE, np.array([0, 5, 0, 5, 0]), 0.0, 1.0)
+    0
+    """
+    ends = edges.tolist()
+    first_above = bisect_right(ends, high)
+    above = first_above + _is_point(ends, first_above)
+    return int(counts[: bisect_right(ends, low)].sum() + counts[above:].sum())
+
+
+def _is_point(edges: list[float], place: int) -> bool:
     """Whether the bin between two neighboring edges holds one number."""
-    return 0 < place < len(edges) and bool(edges[place] == np.nextafter(edges[place - 1], np.inf))
+    return 0 < place < len(edges) and edges[place] == nextafter(edges[place - 1], inf)

@@ -33,7 +33,7 @@ class ColumnFacts:
         features: tuple[str, ...],
         n_rows: int,
         bins: Sequence[tuple[Float, Int] | None] = (),
-        **known: Float | Sequence[float],
+        **known: Float | Int | Sequence[float],
     ) -> "ColumnFacts":
         """With what is known; the rest is NaN."""
         arrays = {name: np.full(len(features), np.nan) for name in NUMBERS}

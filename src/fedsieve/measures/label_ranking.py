@@ -21,6 +21,18 @@ def row_ranking_losses(relevant: Bool, scores: Float) -> Float:
     return losses
 
 
+def row_average_precisions(relevant: Bool, scores: Float) -> Float:
+    """Per row (1/|y|) Σ_{l in y} |{m in y: rank(m) <= rank(l)}| / rank(l); of equal scores the higher index is first.
+
+    >>> row_average_precisions(np.array([[True, False, True]]), np.array([[0.3, 0.2, 0.1]]))  # (1/1 + 2/3) / 2
+    array([0.83333333])
+    """
+    hits, _ = in_order(relevant, scores, "stable")
+    precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
+    average: Float = np.where(hits, precision, 0.0).sum(axis=1) / np.maximum(hits.sum(axis=1), 1)
+    return average
+
+
 def in_order(relevant: Bool, scores: Float, kind: Literal["stable", "quicksort"] = "quicksort") -> tuple[Bool, Int]:
     """Relevance by descending score, and the last position of each one's equals.
 

@@ -27,7 +27,7 @@ NONE = -1
 WIDTH_FITS = np.log(4.0)  # ends are single values
 
 
-class Finding(NamedTuple):
+class ShiftFinding(NamedTuple):
     """A party's column that looks wrong: by which conversion, or, without one, since it hardly overlaps."""
 
     party: str
@@ -60,7 +60,7 @@ class Shift:
     mean: Float
     spread: Float
     overlap: Float
-    findings: tuple[Finding, ...]
+    findings: tuple[ShiftFinding, ...]
 
 
 class _Numbers(NamedTuple):
@@ -95,7 +95,7 @@ def compare(facts: Mapping[str, ColumnFacts], numeric: Bool | None = None) -> Sh
         conversion = np.where(True if numeric is None else numeric, _conversions(enough, usual), NONE)
         apart = unlike | ((overlap <= HARDLY) & _distinct(enough, usual))
         findings = tuple(
-            Finding(parties[party], features[column], BOTH_WAYS[place] if place >= 0 else None)
+            ShiftFinding(parties[party], features[column], BOTH_WAYS[place] if place >= 0 else None)
             for party, column in np.argwhere(apart | (conversion >= 0))
             for place in (conversion[party, column],)
             if _from_most(told, enough, party, column)

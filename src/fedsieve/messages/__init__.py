@@ -10,6 +10,7 @@ from typing import Any
 from fedsieve.messages.base import REPLIES, REQUESTS, Known, Refusal, Reply, Request, Terms
 from fedsieve.messages.columns import PARTS, Columns, Scaling
 from fedsieve.messages.site_view import Memory
+from fedsieve.messages.titles import message_title, request_for
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
@@ -26,6 +27,8 @@ __all__ = [
     "Request",
     "Scaling",
     "Terms",
+    "message_title",
+    "request_for",
 ]
 
 

@@ -36,6 +36,7 @@ class View(NamedTuple):
     high: float
     n_bins: int = 0  # into which they are sorted; 0: they count as numbers
     reach: float = 0.0  # as a share of the range, how near two rows must be to be related; 0: rows are not compared
+    max_pairs: int = 0  # of rows, above which a sample of their pairs is compared; 0: all are
 
 
 class Reply:
@@ -47,6 +48,11 @@ class Reply:
 
     def __init_subclass__(cls) -> None:
         declare(cls, REPLIES)
+
+    @property
+    def n_rows_told(self) -> int:
+        """How many rows it tells of, where that is less than all."""
+        return self.n_rows
 
     def deviation_by_column(self) -> Float | None:
         """How far the values of each column deviate from their mean, where the reply tells it."""
@@ -141,6 +147,10 @@ class Request:
     def views(self) -> Mapping[str, View]:
         """How it sees each column of which it groups values, by the ranges that it clips to or by bins."""
         return {name: View(low, high) for name, (low, high) in self.clips().items()}
+
+    def table_for_site(self, table: Table) -> tuple[tuple[str, ...], Float] | None:  # noqa: ARG002 (most bring none)
+        """What the site itself gets of it, for its own eyes: the names of columns, and a row for each of its own."""
+        return None
 
     def told_spread(self) -> tuple[Columns, Bins, Int] | None:
         """How many values of all sites together lie in each bin, where it tells that."""

@@ -109,7 +109,7 @@ class AskClippedMoments(Request):
         sums, products = np.zeros(n, np.int64), np.zeros((n, n_labels), np.int64)
         second = np.zeros((n, n) if self.second == PAIRS else n, np.int64)
         n_batch = max(1, BATCH_VALUES // max(n, 16))  # a million rows at most: sums of products stay exact
-        for batch in table.batches(self.columns.features, min(n_batch, table.batch_rows or n_batch)):
+        for batch in table.batches(self.columns.features, min(n_batch, table.rows_at_a_time(n))):
             if has_bad_values(batch, self.columns.missing):  # no count: that would be exact
                 what = "infinite" if self.columns.may_miss else "missing or infinite"
                 raise DataError(f"has {what} values. Replace them; noisy sums know no others.")

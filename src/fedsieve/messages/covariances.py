@@ -18,6 +18,7 @@ from fedsieve.messages.base import (
     Addend,
     Known,
     Reply,
+    Request,
     check_all_columns,
 )
 from fedsieve.messages.columns import (
@@ -26,9 +27,12 @@ from fedsieve.messages.columns import (
     Fill,
     Scaling,
     check_labels_present,
+    row_blocks,
     same_names,
     square,
+    upper_of,
 )
+from fedsieve.messages.definite import has_negative_direction
 from fedsieve.messages.encoded_rules import (
     encoded_mean_rule,
     encoded_ranges_rule,
@@ -48,6 +52,7 @@ from fedsieve.messages.reply_rules import (
 )
 from fedsieve.messages.scaled import told_columns
 from fedsieve.messages.site_view import SiteView
+from fedsieve.messages.tall_sums import tall_sums
 from fedsieve.tables import Table, checked_batches, dense
 from fedsieve.text import counted
 
@@ -62,7 +67,8 @@ class Covariances(Reply):
 
     Where columns are compared within sites, they are taken from the site's own mean, and their sums are 0.
 
-    Reveals averages, spreads and correlations of a site; of two rows, both rows up to their order.
+    Reveals averages, spreads and correlations of a site; if a site has only two rows, both of them, in
+    unknown order.
     """
 
     n_rows: int
@@ -89,7 +95,7 @@ class Covariances(Reply):
 
     def within(self) -> "Covariances":
         """The same from the mean of these rows alone: what is added up then compares nothing between sites."""
-        upper = self.deviations()[np.triu_indices(len(self.sums))]
+        upper = upper_of(self.deviations())
         return Covariances(self.n_rows, self.features, self.labels, np.zeros(len(self.sums)), upper)
 
     def deviation_by_column(self) -> Float:
@@ -101,7 +107,30 @@ class Covariances(Reply):
         """The same before constant columns are told from rounding, and how much of each spread may be rounding."""
         products = square(self.upper, len(self.sums))
         room = ROUNDING * self.n_rows * np.maximum(np.diagonal(products), 0.0)
-        return products - np.outer(self.sums, self.sums) / self.n_rows, room
+        for rows in row_blocks(len(products)):
+            products[rows] -= np.outer(self.sums[rows], self.sums) / self.n_rows
+        return products, room
+
+    def upper_deviations(self, lengths: Float) -> tuple[Float, bool]:
+        """Their upper triangle alone, and whether no covariance is above the product of two columns' lengths."""
+        n, start, below = len(self.sums), 0, True
+        half, means = np.zeros((n, n)), self.sums / self.n_rows
+        for rows in row_blocks(n):
+            for row in range(rows.start, rows.stop):
+                half[row, row:] = self.upper[start : start + n - row]
+                start += n - row
+            part, others = half[rows, rows.start :], slice(rows.start, None)
+            part -= np.outer(means[rows], self.sums[others])
+            part[:, : len(part)] = np.triu(part[:, : len(part)])  # what was subtracted below the diagonal
+            left = np.outer(lengths[rows] * (1 + SLACK), lengths[others])
+            left += NIL * self.n_rows
+            below &= bool(np.all(np.abs(part) <= left))
+        return half, below
+
+    def raw_spreads(self) -> Float:
+        """Their diagonal."""
+        spreads: Float = self.upper[_diagonal_places(len(self.sums))] - self.sums**2 / self.n_rows
+        return spreads
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +154,26 @@ class AskCovariances(FilledRequest):
         """Batch by batch."""
         check_labels_present(table, self.labels)
         if self.own_ranges:
-            encoding = Encoding.of(self.columns, ranges_of(table, self.columns).scaling)
+            own = ranges_of(table, self.columns)
+            encoding = Encoding.of(self.columns, own.scaling)
         else:
-            encoding = self.site_encoding(table)
+            encoding, own = self.site_encoding(table)
+            added = table.in_parts(self.answer) if self.adds_up(own) else None
+            if added is not None:
+                return added
+        tall = None if self.labels else tall_sums(table, self.columns.features, encoding, own)
+        sums, products = tall or self._sums(table, encoding)
+        reply = Covariances(table.n_rows, encoding.names, self.labels, sums, upper_of(products))
+        return reply.within() if self.center == SITES else reply
+
+    def _sums(self, table: Table, encoding: Encoding) -> tuple[Float, Float]:
         n_features, n = len(self.columns.features), len(encoding.names) + len(self.labels)
-        sums, products = np.zeros(n), np.zeros((n, n))
+        sums, products = np.zeros(n), None
         for batch in checked_batches(table, (*self.columns.features, *self.labels), self.columns.missing, n):
             rows = encoding.centered(batch[:, :n_features]).with_labels(dense(batch[:, n_features:]))
             sums += rows.sums()
-            products += rows.products()
-        reply = Covariances(table.n_rows, encoding.names, self.labels, sums, products[np.triu_indices(n)])
-        return reply.within() if self.center == SITES else reply
+            products = rows.products() if products is None else products + rows.products()
+        return sums, np.zeros((n, n)) if products is None else products
 
     def facts(self, reply: Covariances) -> ColumnFacts | None:
         """Means and deviations, in ranges that all know."""
@@ -144,7 +182,7 @@ class AskCovariances(FilledRequest):
         encoding = self.encoding()
         columns = slice(len(encoding.names))  # labels lie behind
         squares, sums = reply.upper[_diagonal_places(len(reply.sums))][columns], reply.sums[columns]
-        spreads = squares - sums**2 / reply.n_rows
+        spreads = reply.raw_spreads()[columns]
         spreads = np.where(spreads <= ROUNDING * reply.n_rows * squares, 0.0, spreads)
         return encoding.facts(self.columns.features, reply.n_rows, self.sums_told(sums), spreads)
 
@@ -163,10 +201,11 @@ class AskCovariances(FilledRequest):
         if self.center == FEDERATION:
             yield from encoded_mean_rule(encoding, reply.n_rows, mean[:n_encoded])
         yield from _label_rule(mean[n_encoded:] * reply.n_rows, reply.n_rows)
-        if np.any(np.abs(reply.upper) > 2 * reply.n_rows):  # before sums of them could overflow
+        if (
+            max(reply.upper.max(initial=0.0), -reply.upper.min(initial=0.0)) > 2 * reply.n_rows
+        ):  # before sums of them could overflow
             yield "sent covariances above the product of the deviations."
-        deviations, room = reply.raw_deviations()
-        spread = np.diagonal(deviations).copy()
+        squares, spread = reply.upper[_diagonal_places(n)], reply.raw_spreads()
         if np.any(spread < -SLACK * reply.n_rows):
             yield "sent negative spreads."
         if self.center == FEDERATION:
@@ -179,16 +218,15 @@ class AskCovariances(FilledRequest):
         labels = slice(n_encoded, None)
         if np.any(np.abs(spread[labels] - reply.sums[labels] * (1 - mean[labels])) > 1e-6 * reply.n_rows):
             yield "sent spreads of labels that no 0/1 labels of these means have."
-        length = np.sqrt(np.maximum(spread, 0.0) + 2 * room)
-        if np.any(np.abs(deviations) > np.outer(length, length) * (1 + SLACK) + NIL * reply.n_rows):
+        rounding = ROUNDING * reply.n_rows * np.maximum(squares, 0.0)
+        length = np.sqrt(np.maximum(spread, 0.0) + 2 * rounding)
+        deviations, below = reply.upper_deviations(length)
+        if not below:
             yield "sent covariances above the product of the deviations."
-        np.fill_diagonal(deviations, np.maximum(spread, 0.0) + n * room)
+        np.fill_diagonal(deviations, np.maximum(spread, 0.0) + n * rounding)
         length = np.sqrt(np.diagonal(deviations))
-        per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-        correlations = np.clip(deviations * per_length[:, None] * per_length, -1.0, 1.0)
-        try:  # a Cholesky factor exists where no eigenvalue is below -NEGATIVE * n, and is found much faster than those
-            np.linalg.cholesky(correlations + NEGATIVE * n * np.eye(n))
-        except np.linalg.LinAlgError:
+        per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length**2 > NIL * reply.n_rows)
+        if below and has_negative_direction(deviations, per_length, NEGATIVE * n, reply.upper.data):
             yield "sent covariances that give a combination of columns a negative spread."
 
     def contradictions(self, reply: Covariances, known: Known) -> Iterator[str]:
@@ -196,7 +234,7 @@ class AskCovariances(FilledRequest):
         if AskRanges in known.earlier and not self.own_ranges and self.center == FEDERATION:
             encoding = self.encoding()
             n_encoded, ranges = len(encoding.names), known.earlier[AskRanges][1]
-            mean, spread = reply.sums[:n_encoded] / reply.n_rows, np.diagonal(reply.raw_deviations()[0])[:n_encoded]
+            mean, spread = reply.sums[:n_encoded] / reply.n_rows, reply.raw_spreads()[:n_encoded]
             yield from encoded_ranges_rule(ranges, self.columns, encoding, reply.n_rows, mean, spread)
 
     def addends(self, n_rows: int) -> tuple[Addend, ...]:
@@ -235,7 +273,7 @@ class CovariancesTerms(FilledTerms):
     They are scaled by the federation's ranges, or by each site's own where the replies are never added up.
     """
 
-    request: ClassVar = AskCovariances
+    request: ClassVar[type[Request]] = AskCovariances
 
     max_columns: int = 0
     labels: tuple[str, ...] = ()

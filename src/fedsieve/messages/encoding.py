@@ -10,7 +10,7 @@ import numpy as np
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.measures.column_facts import ColumnFacts
-from fedsieve.messages.columns import INDICATOR, Columns, Fill, Scaling, scaled
+from fedsieve.messages.columns import INDICATOR, Columns, Fill, Scaling, row_blocks, scaled
 from fedsieve.tables import dense
 
 
@@ -41,9 +41,15 @@ class Centered:
 
     def products(self) -> Float:
         """The sums of products of each two columns."""
-        between = (self.u.T @ self.u) * self.unit * self.unit[:, None]
-        mixed = np.outer(self.unit * self.u.sum(axis=0), self.offset)
-        products: Float = between + mixed + mixed.T + len(self.u) * np.outer(self.offset, self.offset)
+        products: Float = self.u.T @ self.u
+        moved = self.unit * self.u.sum(axis=0)
+        for rows in row_blocks(len(products)):  # where they lie: a wide matrix would leave the cache five times
+            part = products[rows]
+            part *= self.unit
+            part *= self.unit[rows, None]
+            part += np.outer(moved[rows], self.offset)
+            part += np.outer(self.offset[rows], moved)
+            part += len(self.u) * np.outer(self.offset[rows], self.offset)
         return products
 
     def products_with(self, weights: Float) -> Float:
@@ -101,7 +107,9 @@ class Encoding:
             raise ProtocolError("was sent ranges that are no finite numbers.")
         nominal = columns.nominal_mask
         names, owner, code = [], [], []
-        for feature, name in enumerate(columns.features):
+        if not columns.nominal:
+            names, owner, code = list(columns.features), list(range(len(low))), [np.nan] * len(low)
+        for feature, name in enumerate(columns.features if columns.nominal else ()):
             codes = codes_between(name, float(low[feature]), float(high[feature])) if nominal[feature] else [None]
             names += [name if value is None else f"{name}={value}" for value in codes]
             owner += [feature] * len(codes)
@@ -185,9 +193,9 @@ class Encoding:
         numbers, gaps = self.numbers, self._gaps(raw)
         own = np.zeros(spread.shape[1])
         if len(spread):
-            own = np.where(numbers, _next_to_the_mean(spread, gaps, self._middle[self.owner]), 0.0)
-        width = np.where(numbers, self._width[self.owner], 1.0)
-        offset = np.where(numbers, (own - self._middle[self.owner]) / width, 0.0)
+            own = np.where(numbers, _next_to_the_mean(spread, gaps, self.middles), 0.0)
+        width = np.where(numbers, self.widths, 1.0)
+        offset = np.where(numbers, (own - self.middles) / width, 0.0)
         differences = spread - own
         if gaps is not None:
             differences = np.where(gaps, (self.mean - offset) * width, differences)
@@ -212,7 +220,17 @@ class Encoding:
 
     def raw(self, means: Float) -> Float:
         """Means of the encoded columns, which are from the middle of their ranges, in the table's own units."""
-        return self._middle[self.owner] + self._width[self.owner] * means
+        return self.middles + self.widths * means
+
+    @property
+    def middles(self) -> Float:
+        """Per encoded column that is a number, the middle of its range."""
+        return self._middle[self.owner]
+
+    @property
+    def widths(self) -> Float:
+        """Per encoded column that is a number, how wide its range is; 1 where it is one point."""
+        return self._width[self.owner]
 
     @property
     def _middle(self) -> Float:

@@ -12,6 +12,7 @@ from fedsieve.messages.base import Known
 from fedsieve.messages.columns import Columns, Fill, Scaling
 from fedsieve.messages.encoding import Encoding, told_missing
 from fedsieve.messages.means import FEDERATION, OWN_COUNTS, AskMeans, Means, check_center, holds, ranges_held
+from fedsieve.messages.ranges import Ranges
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import SiteView
 from fedsieve.tables import Table
@@ -43,11 +44,18 @@ class FilledRequest(ScaledRequest):
         }
         return {**super().pins(), **means}
 
-    def site_encoding(self, table: Table) -> Encoding:
-        """How a site's columns are encoded; exact ranges and ranges of codes must hold all values of the site."""
+    def site_encoding(self, table: Table) -> tuple[Encoding, Ranges]:
+        """How a site's columns are encoded, and its own ranges.
+
+        Exact ranges and ranges of codes must hold all values of the site.
+        """
         encoding = self.encoding()
         own = ranges_held(table, self.columns, self.scaling, encoding)
-        return self.filled_at(table, encoding) if own.n_missing else encoding
+        return (self.filled_at(table, encoding) if own.n_missing else encoding), own
+
+    def adds_up(self, own: Ranges) -> bool:
+        """Whether the reply of several parts of a table is the sum of theirs: their own means stand in nowhere."""
+        return self.center == FEDERATION and (self.fill is not None or not own.n_missing)
 
     def filled_at(self, table: Table, encoding: Encoding) -> Encoding:
         """With a table's own means where columns are compared within sites, or where none of all sites were told."""

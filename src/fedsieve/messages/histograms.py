@@ -8,7 +8,7 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
-from fedsieve.measures.binning import MOST_EDGES, around_codes, edges_between, too_fine
+from fedsieve.measures.binning import MOST_EDGES, are_too_fine, around_codes, edges_between, too_fine
 from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import (
     Addend,
@@ -67,17 +67,18 @@ class AskHistograms(Request):
 
     def between_codes(self, counts: Int) -> Iterator[str]:
         """The nominal columns that have a value between two codes, though bins tell single codes."""
-        parts = zip(self.columns.features, self.bins.by_column(), self.bins.split(counts), strict=True)
         nominal = set(self.columns.nominal)
+        if not nominal:
+            return
+        parts = zip(self.columns.features, self.bins.by_column(), self.bins.split(counts), strict=True)
         for name, edges, part in parts:
             if name in nominal and around_codes(edges) and part[2:-1:2].any():
                 yield name
 
     def facts(self, reply: Histograms) -> ColumnFacts:
         """The bins, and how many values are there."""
-        parts = self.bins.split(reply.counts)
-        bins = list(zip(self.bins.by_column(), parts, strict=True))
-        return ColumnFacts.of(reply.features, reply.n_rows, count=[part.sum() for part in parts], bins=bins)
+        bins = list(zip(self.bins.by_column(), self.bins.split(reply.counts), strict=True))
+        return ColumnFacts.of(reply.features, reply.n_rows, count=self.bins.totals(reply.counts), bins=bins)
 
     def complaints(self, reply: Histograms, known: Known) -> Iterator[str]:
         """Counts of all rows, or of fewer where values may be missing."""
@@ -86,7 +87,7 @@ class AskHistograms(Request):
         yield from shape_rule("counts", reply.counts, (len(self.bins.edges) + len(reply.features),))
         if reply.counts.dtype != np.int64 or np.any(reply.counts < 0):
             yield "sent counts that are no whole numbers of at least 0."
-        counted = np.array([part.sum() for part in self.bins.split(reply.counts)])
+        counted = self.bins.totals(reply.counts)
         yield from (str(no_whole_number(name)) for name in self.between_codes(reply.counts))
         least = 0 if self.columns.may_miss else reply.n_rows
         if np.any(counted < least) or np.any(counted > reply.n_rows):
@@ -124,16 +125,17 @@ class HistogramsTerms(Terms):
         if request.columns.features != self.columns.features:
             raise ProtocolError("was asked for other features than agreed, or in another order.")
         request.bins.check(len(request.columns.features))
-        coded = set(self.columns.nominal)
-        for name, edges in zip(self.columns.features, request.bins.by_column(), strict=True):
+        coded, bins = set(self.columns.nominal), request.bins
+        fine = are_too_fine(bins.edges, bins.n_edges)
+        for name, edges, is_fine in zip(self.columns.features, bins.by_column(), fine, strict=True):
             if name in coded and around_codes(edges):
                 continue
             if name in self.bounds and name not in coded:
                 self._check_between(name, edges)
-            elif reason := too_fine(edges):
+            elif is_fine:
                 raise ProtocolError(
-                    f"was sent bins for {name!r} {reason}, which no honest server makes: their counts would tell "
-                    "single values. Delete the server's bins of this agreement, if an earlier version made them."
+                    f"was sent bins for {name!r} {too_fine(edges)}, which no honest server makes: their counts would "
+                    "tell single values. Delete the server's bins of this agreement, if an earlier version made them."
                 )
 
     def _check_between(self, name: str, edges: Float) -> None:

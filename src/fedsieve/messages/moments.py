@@ -1,6 +1,6 @@
 """Moments: count, mean and spread of the scaled columns, from which a feature's radius follows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.base import Addend, Known, Reply
-from fedsieve.messages.columns import Columns, Scaling, same_names, scaled
-from fedsieve.messages.ranges import AskRanges, Ranges
+from fedsieve.messages.columns import Columns, Scaling, check_ranges_hold, same_names, scaled, unit_ranges
+from fedsieve.messages.ranges import Ranges
 from fedsieve.messages.reply_rules import (
     SLACK,
     finite_rule,
@@ -21,11 +21,11 @@ from fedsieve.messages.reply_rules import (
     names_rule,
     rows_rule,
     shape_rule,
-    spread_in_range_rule,
 )
-from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
+from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, ranges_to_scale_by
 from fedsieve.messages.site_view import Memory, SiteView
-from fedsieve.tables import LARGEST, Table, checked_batches
+from fedsieve.messages.tall_sums import tall_moments
+from fedsieve.tables import LARGEST, Table, checked_batches, dense, row_blocks
 from fedsieve.text import counted
 
 OWN = "own moments"  # which a site remembers from one request to the next
@@ -37,7 +37,8 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of a sum of squares made of mean and
 class Moments(Reply):
     """Count, mean and sum of squared deviations of the scaled columns, and how many values a declared range clipped.
 
-    Reveals a site's averages and spreads; of two rows, both rows up to their order.
+    Reveals a site's averages and spreads; if a site has only two rows, both of them, in
+    unknown order.
     """
 
     n_rows: int
@@ -97,19 +98,15 @@ class AskMoments(ScaledRequest):
 
     def answer(self, table: Table) -> Moments:
         """Batch by batch."""
-        low, high = site_ranges(table, self.columns, self.scaling)
-        nominal = self.columns.nominal_mask
-        parts = (
-            moments_of(*scaled(batch, low, high, nominal), self.columns.features)
-            for batch in checked_batches(table, self.columns.features, self.columns.missing)
-        )
-        return reduce(add, parts)
+        (low, high), own = ranges_to_scale_by(table, self.columns, self.scaling)
+        return moments_within(table, self.columns, low, high, own)
 
     def answer_in_run(self, table: Table, memory: Memory) -> Moments:
         """The same, kept: the total is to hold it, whatever a later request sees of the table."""
-        own = self.answer(table)
-        memory.keep(OWN, np.array([own.count, own.mean, own.m2]))
-        return own
+        (low, high), own = ranges_to_scale_by(table, self.columns, self.scaling)
+        found = moments_within(table, self.columns, low, high, own)
+        keep_own(memory, found, low, high)
+        return found
 
     def facts(self, reply: Moments) -> ColumnFacts | None:
         """Means and deviations of the values as they were scaled, beyond the ranges' ends of what was clipped there."""
@@ -188,19 +185,6 @@ class AskMoments(ScaledRequest):
         m2 = np.where((m2 <= room) | (count < 2), 0.0, m2)
         return Moments(n_rows, self.columns.features, count, mean, m2, int(n_clipped[0]))
 
-    def contradictions(self, reply: Moments, known: Known) -> Iterator[str]:
-        """Needs the client's `Ranges`: counts and moments must fit the extremes it named."""
-        if AskRanges not in known.earlier:
-            return
-        ranges: Ranges = known.earlier[AskRanges][1]
-        if np.any((reply.count == 0) != (ranges.low > ranges.high)):
-            yield "sent counts that contradict its ranges."
-        if self.scaling.low is None or self.scaling.high is None:
-            return
-        numbers = ~self.columns.nominal_mask
-        ends = (ranges.low[numbers], ranges.high[numbers], self.scaling.low[numbers], self.scaling.high[numbers])
-        yield from spread_in_range_rule(*ends, reply.count[numbers], reply.mean[numbers], reply.m2[numbers])
-
 
 @dataclass(frozen=True, eq=False)
 class MomentsTerms(ScaledTerms):
@@ -227,14 +211,67 @@ class MomentsTerms(ScaledTerms):
         )
 
 
-def own_moments(agreed: Columns, asked: tuple[str, ...], memory: Memory) -> Moments:
-    """What a site answered in this run, for some of the agreed columns."""
+def keep_own(memory: Memory, own: Moments, low: Float, high: Float) -> None:
+    """Remember what a site answered, and the ranges that it is in."""
+    memory.keep(OWN, np.array([low, high, own.count, own.mean, own.m2]))
+
+
+def own_moments(agreed: Columns, asked: Columns, scaling: Scaling, memory: Memory) -> Moments:
+    """What a site answered in this run, for some of the agreed columns, in the ranges that it is asked in now."""
     kept = memory.recall(OWN)
     if kept is None:
         raise ProtocolError("was asked about its moments before it told them. Start the run again.")
     place = {name: index for index, name in enumerate(agreed.features)}
-    count, mean, m2 = kept[:, [place[name] for name in asked]]
-    return Moments(int(count.max(initial=0)), asked, count.astype(np.int64), mean, m2, 0)
+    low, high, count, mean, m2 = kept[:, [place[name] for name in asked.features]]
+    own = Moments(int(count.max(initial=0)), asked.features, count.astype(np.int64), mean, m2, 0)
+    if scaling.low is None or scaling.high is None:
+        return own
+    numbers = ~asked.nominal_mask & (count > 0)
+    check_ranges_hold(scaling.low, scaling.high, low, high, where=numbers)
+    unit = np.where(numbers, [low, high, scaling.low, scaling.high], [[0.0], [1.0], [0.0], [1.0]])
+    return moved(own, (unit[0], unit[1]), (unit[2], unit[3]))
+
+
+def moved(own: Moments, old: tuple[Float, Float], new: tuple[Float, Float]) -> Moments:
+    """Moments of columns in which old ranges are [0, 1], as if new ones were, which hold the old.
+
+    >>> told = Moments(2, ("a",), np.array([2]), np.array([0.5]), np.array([0.5]), 0)  # of 1 and 3
+    >>> found = moved(told, (np.array([1.0]), np.array([3.0])), (np.array([0.0]), np.array([4.0])))
+    >>> found.mean, found.m2
+    (array([0.5]), array([0.125]))
+    """
+    some = own.count > 0
+    (low, high), (start, end) = (tuple(np.where(some, edge, 0.0) for edge in ends) for ends in (old, new))
+    width = np.where(end > start, end - start, 1.0)
+    share = (high - low) / width
+    mean = np.where(some, (low - start) / width + share * own.mean, own.mean)
+    return Moments(own.n_rows, own.features, own.count, mean, share**2 * own.m2, own.n_clipped)
+
+
+def moments_within(table: Table, columns: Columns, low: Float, high: Float, own: Ranges | None = None) -> Moments:
+    """The moments of a table's columns in which these ranges are [0, 1], batch by batch.
+
+    Where they are known to hold all values, since the table's `own` were looked at, tall streams take one blocked pass.
+    """
+    nominal = columns.nominal_mask
+
+    def moments(part: Table) -> Moments:
+        tall = tall_moments(part, columns.features, own) if part.streamed and own is not None else None
+        if tall is not None:
+            return _scaled_moments(part.n_rows, columns.features, *tall, *unit_ranges(low, high, nominal))
+        batches: Iterable[Rows] = checked_batches(part, columns.features, columns.missing)
+        if part.streamed:
+            batches = (block for batch in batches for block in row_blocks(dense(batch)))
+        return reduce(add, (moments_of(*scaled(one, low, high, nominal), columns.features) for one in batches))
+
+    added = table.in_parts(moments)
+    return moments(table) if added is None else added
+
+
+def _scaled_moments(
+    n_rows: int, features: tuple[str, ...], mean: Float, m2: Float, low: Float, width: Float
+) -> Moments:
+    return Moments(n_rows, features, np.full(len(mean), n_rows), (mean - low) / width, m2 / width**2, 0)
 
 
 def moments_of(X: Float, n_clipped: int, features: tuple[str, ...]) -> Moments:

@@ -16,7 +16,7 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import same_names, square
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule, triangle_pivots
-from fedsieve.messages.site_view import SiteView
+from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.tables import Table
 
 ROUNDED = 1e-6  # relative room where degrees count that the kernels round to whole numbers
@@ -58,7 +58,14 @@ class AskPairSums(RelationRequest):
 
     def answer(self, table: Table) -> PairSums:
         """From all rows: each is compared with each."""
-        return PairSums.of(table.n_rows, self.relation.columns.features, self.relation.pair_sums(table))
+        return self._from_pairs(table, b"")
+
+    def answer_in_run(self, table: Table, memory: Memory) -> PairSums:
+        """With the run's sample of row pairs, where there are too many."""
+        return self._from_pairs(table, memory.seed)
+
+    def _from_pairs(self, table: Table, seed: bytes) -> PairSums:
+        return PairSums.of(table.n_rows, self.relation.columns.features, self.relation.pair_sums(table, seed))
 
     def complaints(self, reply: PairSums, known: Known) -> Iterator[str]:
         """The sums belong to an L1 metric of relations with 1 on the diagonal."""
@@ -72,7 +79,8 @@ class AskPairSums(RelationRequest):
         if np.any(own < n_rows * (1 - SLACK)) or np.any(own > n_rows**2 * (1 + SLACK)):
             yield f"sent sums S_p outside [n, n²] = [{n_rows}, {n_rows**2}]."
         # Rows of different sites are unrelated: the squares of their sites' sizes add up to n² / sites or more.
-        if np.any(own < _least_own_sum(n_rows, self.relation) / known.max_sites * (1 - ROUNDED)):
+        least = _least_own_sum(n_rows, self.relation) / known.max_sites * (1 - ROUNDED)
+        if np.any(own < least - self.relation.sampling_room(n_rows)):
             yield "sent sums S_p too small for its radius: so many values in [0, 1] lie nearer to each other."
         if np.any(sums < 0):
             yield "sent pair sums below 0."

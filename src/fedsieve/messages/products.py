@@ -8,24 +8,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fedsieve import kernels
 from fedsieve.arrays import Float
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.graph import per_edge, updated_scores
+from fedsieve.kernels import costs
 from fedsieve.messages.base import (
     AT_WORST,
     Addend,
     Known,
     Reply,
 )
-from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
+from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms, more_pairs
 from fedsieve.messages.reply_rules import SLACK, finite_rule, rows_rule, shape_rule
+from fedsieve.messages.site_graph import graph_digest, graph_product, keep_graph
 from fedsieve.messages.site_view import Memory, SiteView
-from fedsieve.tables import Table
+from fedsieve.tables import Table, compared_rows
 
 SUMS_TOLD = 5  # pair sums per feature that one product gives away at most, where they are small whole numbers
 WAY_OUT = "Use fewer features, or a smaller max_iter."
-SUMS, OWN, DEGREES = "pair sums", "last product", "degrees"  # what a site remembers from its first product on
+OWN, DEGREES = "last product", "degrees"  # what a site remembers from its first product on
+ALIKE = 1 / 2048  # of two features, up to which a site may count their degrees as equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +68,15 @@ class AskProducts(RelationRequest):
         return {**super().pins(), **weights}
 
     def answer_in_run(self, table: Table, memory: Memory) -> Products:
-        """From the pair sums, which are computed once per run and kept at the site."""
-        if self.relation is None:
-            sums = memory.recall(SUMS)
-        else:
-            sums = self.relation.pair_sums(table)
-            memory.keep(SUMS, sums)
-        if sums is None:
+        """From the site's graph, which is made once per run and kept there."""
+        if self.relation is not None:
+            keep_graph(memory, self.relation, table)
+        products = graph_product(memory, self.vector)
+        if products is None:
             raise ProtocolError("asked for a product before the relation was given. Start the run again.")
-        products = kernels.distance_product(sums, self.vector)
+        sample = compared_rows(table)
+        if sample is not None:  # a row's distance to itself is 0, so that only pairs of two count
+            products = products * more_pairs(len(sample), table.n_rows)
         memory.keep(OWN, products)
         return Products(table.n_rows, products)
 
@@ -90,6 +92,8 @@ class AskProducts(RelationRequest):
         if np.any(values < -room) or np.any(values > most + room):
             yield f"sent products outside [0, {n_pairs * total:.6g}], the bounds for {reply.n_rows} rows."
         # The triangle inequality: y_b <= y_p + D_pb (Σv - 2 v_b), and D_pb v_b <= y_p.
+        # Sites with many features count degrees that are nearly equal as equal.
+        room = room if vector.size <= costs.ALWAYS_SUMS else ALIKE * n_pairs * total
         weighty = vector > SLACK * total
         ratio = np.maximum((total - vector[weighty]) / vector[weighty], 1.0)
         if np.any(values[weighty] > (values.min() + room) * ratio):
@@ -143,12 +147,12 @@ class ProductsTerms(RelationTerms):
     def tells(self, request: AskProducts, site: SiteView) -> Mapping[str, int]:
         """The features, told of with their relation, where all rounds could tell that much; else one vector more.
 
-        The pair sums say which relation a vector was multiplied with; they are not there yet when it is the first.
+        The kept graph says which relation a vector was multiplied with; it is not there yet when it is the first.
         """
         if self._tells_all(len(request.vector)):
             return {} if request.relation is None else request.relation.told_columns()
-        sums = site.memory.recall(SUMS) if request.relation is None else None
-        about = json.dumps(request.pins()).encode() if sums is None else sums.tobytes()
+        kept = graph_digest(site.memory) if request.relation is None else b""
+        about = kept or json.dumps(request.pins()).encode()
         return {f"product {hashlib.sha256(about + request.vector.tobytes()).hexdigest()}": SUMS_TOLD}
 
     def _tells_all(self, n_columns: int) -> bool:

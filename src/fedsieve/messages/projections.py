@@ -20,11 +20,13 @@ from fedsieve.messages.encoded_rules import (
     encoded_spread_rule,
     within_rule,
 )
+from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.filled import FilledRequest, FilledTerms
 from fedsieve.messages.means import FEDERATION, SITES
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.site_view import SiteView
+from fedsieve.messages.tall_sums import tall_projections
 from fedsieve.tables import Table, checked_batches
 
 WEIGHT_BITS = 8  # of the largest weight of a sum: no weight is finer
@@ -117,20 +119,27 @@ class AskProjections(FilledRequest):
 
     def answer(self, table: Table) -> Projections:
         """Batch by batch; the covariance matrix exists nowhere."""
-        encoding, weights = self.site_encoding(table), self.weights
+        (encoding, own), weights = self.site_encoding(table), self.weights
         n = len(encoding.names)
         if weights.ndim != 2 or len(weights) != n or not np.isfinite(weights).all():
             raise ProtocolError(f"was sent weights that do not fit its {n} columns.")
-        sums, squares, products = np.zeros(n), np.zeros(n), np.zeros(weights.shape)
-        weighted = np.zeros(weights.shape[1])
+        added = table.in_parts(self.answer) if self.adds_up(own) else None
+        if added is not None:
+            return added
+        tall = tall_projections(table, self.columns.features, encoding, own, weights) if table.streamed else None
+        sums, squares, products = tall or self._sums(table, encoding)
+        reply = Projections(table.n_rows, encoding.names, sums, squares, sums @ weights, products)
+        return reply.within() if self.center == SITES else reply
+
+    def _sums(self, table: Table, encoding: Encoding) -> tuple[Float, Float, Float]:
+        n = len(encoding.names)
+        sums, squares, products = np.zeros(n), np.zeros(n), np.zeros(self.weights.shape)
         for batch in checked_batches(table, self.columns.features, self.columns.missing, n):
             rows = encoding.centered(batch)
             sums += rows.sums()
             squares += rows.squares()
-            weighted += rows.sums() @ weights
-            products += rows.products_with(weights)
-        reply = Projections(table.n_rows, encoding.names, sums, squares, weighted, products)
-        return reply.within() if self.center == SITES else reply
+            products += rows.products_with(self.weights)
+        return sums, squares, products
 
     def facts(self, reply: Projections) -> ColumnFacts:
         """Means and deviations."""

@@ -16,7 +16,7 @@ from fedsieve.messages.base import (
 )
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
-from fedsieve.tables import LARGEST, Table, checked_batches, dense_blocks
+from fedsieve.tables import LARGEST, Table, check_batches, dense_blocks, row_blocks
 from fedsieve.text import counted
 
 
@@ -56,7 +56,7 @@ class AskRanges(Request):
 
     reply: ClassVar = Ranges
     title: ClassVar = "ranges of the columns"
-    remembered: ClassVar = True  # later moments and covariances must fit them
+    remembered: ClassVar = True  # later means and covariances must fit them
     single_columns: ClassVar = True
 
     columns: Columns
@@ -109,12 +109,21 @@ def ranges_of(table: Table, columns: Columns) -> Ranges:
     >>> ranges_of(ArrayTable(("a", "b"), X), Columns(("a", "b"), (), "unrelated")).high
     array([3., 5.])
     """
+    added = table.in_parts(lambda part: ranges_of(part, columns))
+    if added is not None:
+        return added
     low, high = np.full(len(columns.features), np.inf), np.full(len(columns.features), -np.inf)
     n_missing = 0
-    for batch in checked_batches(table, columns.features, columns.missing):
-        for first, block in dense_blocks(batch):
-            n_missing += int(np.isnan(block).sum()) if columns.may_miss else 0
-            here = slice(first, first + block.shape[1])
-            low[here] = np.minimum(low[here], np.fmin.reduce(block, axis=0, initial=np.inf))
-            high[here] = np.maximum(high[here], np.fmax.reduce(block, axis=0, initial=-np.inf))
+    for batch in table.batches(columns.features):
+        for first, part in dense_blocks(batch):
+            here = slice(first, first + part.shape[1])
+            for block in row_blocks(part):
+                least, most = block.min(axis=0, initial=np.inf), block.max(axis=0, initial=-np.inf)
+                if np.isnan(most).any():
+                    n_missing += int(np.isnan(block).sum())
+                    least = np.fmin.reduce(block, axis=0, initial=np.inf)
+                    most = np.fmax.reduce(block, axis=0, initial=-np.inf)
+                low[here], high[here] = np.minimum(low[here], least), np.maximum(high[here], most)
+    if np.any((low < -LARGEST) | (high > LARGEST)) or (n_missing and not columns.may_miss):
+        check_batches(table.batches(columns.features), columns.features, columns.missing)
     return Ranges(table.n_rows, columns.features, low, high, n_missing)

@@ -1,5 +1,6 @@
 """How a site relates its rows in each feature: what relation matrices, pair sums and products have in common."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ from fedsieve.arrays import Float, Rows
 from fedsieve.errors import FalseTotalError, ProtocolError
 from fedsieve.fuzzy.relation import SIMILARITY_CAP
 from fedsieve.messages.base import Known, Request, View
-from fedsieve.messages.columns import Columns, Part, Scaling, scaled
+from fedsieve.messages.columns import Columns, Part, Scaling, scaled_rows
 from fedsieve.messages.moments import AskMoments, Moments, own_moments
 from fedsieve.messages.reply_rules import SLACK
 from fedsieve.messages.scaled import (
@@ -24,14 +25,16 @@ from fedsieve.messages.scaled import (
     unshown_ranges,
 )
 from fedsieve.messages.site_view import SiteView
-from fedsieve.tables import LARGEST, Table, check_values, is_sparse
+from fedsieve.sparse_rows import SparseRows
+from fedsieve.tables import LARGEST, MOST_COMPARED, Table, check_values, rows_to_compare
 
 
 @dataclass(frozen=True, eq=False)
 class Relation(Part):
     """All a client needs to relate its rows: columns, scaling, the radius per feature, and the kind of relation.
 
-    The radius follows from `moments`, those of all clients, which travel with the first request that uses it.
+    The radius follows from `moments`, those of all clients, which travel with the first request that uses it. Of rows
+    that make more than `max_pairs` pairs, a sample is related.
     """
 
     columns: Columns
@@ -39,6 +42,7 @@ class Relation(Part):
     radius: Float
     kind: str
     moments: Moments | None = None
+    max_pairs: int = kernels.USUAL_PAIRS
 
     def reach(self) -> Float:
         """Per feature how far apart related rows can be, and unrelated ones must be."""
@@ -53,7 +57,7 @@ class Relation(Part):
             low, high = np.full((2, len(self.radius)), [[-LARGEST], [LARGEST]])
         parts = zip(self.columns.features, low, high, self.reach(), self.columns.nominal_mask, strict=True)
         return {
-            name: View(float(start), float(end), 0, float(reach))
+            name: View(float(start), float(end), 0, float(reach), self.max_pairs)
             for name, start, end, reach, nominal in parts
             if not nominal
         }
@@ -62,18 +66,53 @@ class Relation(Part):
         """What a site that tells of this relation remembers to have told of."""
         return dict.fromkeys(told_columns(self.columns, self.scaling).values(), 1)
 
-    def rows(self, table: Table) -> Rows:
-        """A site's rows, scaled; a sparse 0/1 table that is its own scaled version stays sparse."""
-        raw = table.whole(self.columns.features)
-        check_values(raw, self.columns.features, self.columns.missing)
-        low, high = site_ranges(table, self.columns, self.scaling)
-        if _is_unscaled_binary(raw, low, high):
-            return raw
-        return scaled(raw, low, high, self.columns.nominal_mask)[0]
+    def rows(self, table: Table) -> Float | SparseRows:
+        """A site's rows, scaled."""
+        return scaled_rows(*self.rows_and_ranges(table), self.columns.nominal_mask)
 
-    def pair_sums(self, table: Table) -> Float:
+    def rows_and_ranges(self, table: Table) -> tuple[Rows, Float, Float]:
+        """A site's rows as they are, and the ranges that become [0, 1]."""
+        raw = rows_to_compare(table, self.columns.features)
+        check_values(raw, self.columns.features, self.columns.missing)
+        return raw, *site_ranges(table, self.columns, self.scaling)
+
+    def pair_sums(self, table: Table, seed: bytes = b"") -> Float:
         """The sums of min(r_p, r_b) over a site's pairs of rows, (n_features, n_features)."""
-        return kernels.pair_sums(self.rows(table), self.radius, self.kind, nominal=self.columns.nominal_mask)
+        rows, nominal = self.rows(table), self.columns.nominal_mask
+        sample = self.sample(rows.shape[0], seed)
+        sums = kernels.pair_sums(rows, self.radius, self.kind, nominal=nominal, sample=sample)
+        return sums_for_all(sums, rows.shape[0], table.n_rows)
+
+    def sample(self, n_rows: int, seed: bytes) -> "kernels.PairSample | None":
+        """The pairs of so many rows that stand for all; `None` where all are looked at."""
+        return kernels.pair_sample(n_rows, self.max_pairs, seed)
+
+    def sampling_room(self, n_rows: int) -> float:
+        """By how much a sum over so many rows, of one site or several, may be off by chance: six standard errors.
+
+        A degree lies in [0, 1], so its mean over m pairs has a standard error of at most 1 / (2 √m), and over all pairs
+        of m rows, which a site compares whose table is larger than memory, of about 1 / √m.
+        """
+        error = 0.0
+        if kernels.all_pairs(n_rows) > self.max_pairs:
+            error += 1 / (2 * math.sqrt(self.max_pairs / 2))
+        if n_rows > MOST_COMPARED:
+            error += 1 / math.sqrt(MOST_COMPARED)
+        return 6 * float(n_rows) ** 2 * error
+
+
+def sums_for_all(sums: Float, n_compared: int, n_rows: int) -> Float:
+    """The pair sums of a sample of a table's rows, as an unbiased guess of those of all: each row is related to itself.
+
+    >>> sums_for_all(np.array([[4.0]]), 2, 4)  # the two rows of the sample are alike, so that all four may be
+    array([[16.]])
+    """
+    return sums if n_compared == n_rows else (sums - n_compared) * more_pairs(n_compared, n_rows) + n_rows
+
+
+def more_pairs(n_compared: int, n_rows: int) -> float:
+    """How many times as many pairs of two rows all rows have as the sample."""
+    return n_rows * (n_rows - 1) / (n_compared * (n_compared - 1))
 
 
 class RelationRequest(Request):
@@ -120,6 +159,7 @@ class RelationTerms(ScaledTerms):
     kind: str = "distance"
     lam: float = 1.0
     spread: str = "pooled"
+    max_pairs: int = kernels.USUAL_PAIRS
 
     def check(self, request: Any) -> None:
         """Columns, scaling and kind of the request's relation."""
@@ -129,6 +169,10 @@ class RelationTerms(ScaledTerms):
         self.check_scaling(request.relation.columns, request.relation.scaling)
         if request.relation.kind != self.kind:
             raise ProtocolError(f"was asked for the relation {request.relation.kind!r}; agreed: {self.kind!r}.")
+        if request.relation.max_pairs != self.max_pairs:
+            raise ProtocolError(
+                f"was asked to compare at most {request.relation.max_pairs} pairs of rows; agreed: {self.max_pairs}."
+            )
         if request.relation.radius.shape != (len(request.relation.columns.features),):
             raise ProtocolError("was sent a radius that does not fit its columns.")
 
@@ -165,16 +209,11 @@ class RelationTerms(ScaledTerms):
         follows = np.where(relation.columns.nominal_mask, 0.0, total.deviation / self.lam)
         if not np.allclose(relation.radius, follows, rtol=SLACK, atol=0):
             raise ProtocolError("was sent a radius that does not follow from the total of the moments.")
-        own = None if site.table is None else own_moments(self.columns, total.features, site.memory)
-        if own is not None and not total.holds(own):
+        if site.table is None:
+            return
+        if not total.holds(own_moments(self.columns, relation.columns, relation.scaling, site.memory)):
             raise FalseTotalError("was sent a total of moments that does not hold its own values.")
 
 
 def _radius_of(name: str) -> str:
     return f"the radius of {name!r}"
-
-
-def _is_unscaled_binary(X: Rows, low: Float, high: Float) -> bool:
-    unit = ((low == 0) | (low == high)) & ((high == 1) | (low == high))
-    # An entry stored in parts would count twice, so only a canonical table may pass.
-    return is_sparse(X) and bool(np.all(X.data == 1)) and bool(np.all(unit)) and bool(X.has_canonical_format)

@@ -14,7 +14,8 @@ from fedsieve.fuzzy.relation import relation as relation_matrix
 from fedsieve.messages.base import Known, Reply
 from fedsieve.messages.relation import Relation, RelationRequest, RelationTerms
 from fedsieve.messages.reply_rules import finite_rule, names_rule, rows_rule, shape_rule
-from fedsieve.tables import Table, dense
+from fedsieve.sparse_rows import SparseRows
+from fedsieve.tables import Table
 
 ROOM = 1e-9  # for rounding along a chain of rows
 
@@ -44,7 +45,8 @@ class AskRelations(RelationRequest):
 
     def answer(self, table: Table) -> Relations:
         """One matrix per feature."""
-        relation, X = self.relation, dense(self.relation.rows(table))
+        relation, rows = self.relation, self.relation.rows(table)
+        X = rows.at(slice(None)) if isinstance(rows, SparseRows) else rows
         nominal = relation.columns.nominal_mask
         values = np.empty((X.shape[1], len(X), len(X)))
         for p in range(X.shape[1]):

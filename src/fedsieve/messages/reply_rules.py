@@ -6,8 +6,8 @@ import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import listed
-from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages.base import Known
+from fedsieve.tables import MOST_ROWS
 
 SLACK = 1e-9  # relative room for rounding in sums that were taken in another order
 MAX_VIA = 16  # columns through which triangles are checked, evenly spread: enough to catch, cheap beside the sums
@@ -27,8 +27,8 @@ def names_rule(answered: tuple[str, ...], asked: tuple[str, ...], what: str = "f
 
 def rows_rule(n_rows: int, known: Known) -> Iterator[str]:
     """A number of rows, two at least, no more than agreed, and the same throughout a run."""
-    if type(n_rows) is not int or n_rows >= MAX_ROWS * known.max_sites:
-        most = MAX_ROWS * known.max_sites
+    if type(n_rows) is not int or n_rows >= MOST_ROWS * known.max_sites:
+        most = MOST_ROWS * known.max_sites
         yield f"sent {str(n_rows)[:20]} as its number of rows; it must be a whole number below {most}."
     if n_rows < 2:
         yield f"has {n_rows} row{'s' * (n_rows != 1)}; a client needs at least 2, since a single row has no spread."
@@ -52,9 +52,9 @@ def shape_rule(name: str, array: np.ndarray, shape: tuple[int, ...]) -> Iterator
 
 def finite_rule(name: str, array: np.ndarray) -> Iterator[str]:
     """Finite numbers."""
-    bad = int((~np.isfinite(array)).sum())
-    if bad:
-        yield f"sent {bad} values in {name} that are not finite numbers."
+    finite = np.isfinite(array)
+    if not finite.all():
+        yield f"sent {int((~finite).sum())} values in {name} that are not finite numbers."
 
 
 def spread_in_range_rule(

@@ -123,19 +123,25 @@ def _range_of(name: str) -> str:
 
 
 def site_ranges(table: Table, columns: Columns, scaling: Scaling) -> tuple[Float, Float]:
-    """The ranges to scale by: those of the request, or the site's own where it names none.
+    """The ranges to scale by: those of the request, or the site's own where it names none."""
+    return ranges_to_scale_by(table, columns, scaling)[0]
+
+
+def ranges_to_scale_by(table: Table, columns: Columns, scaling: Scaling) -> tuple[tuple[Float, Float], Ranges | None]:
+    """The same, and the site's own ranges where they were looked at.
 
     Federated ranges hold all values of all sites; a site refuses others, since their edges would count its values.
     """
     if scaling.low is None or scaling.high is None:
         own = ranges_of(table, columns)
-        return own.low, own.high
+        return (own.low, own.high), own
     if scaling.kind == FEDERATED:
         own = ranges_of(table, columns)
         numbers = ~columns.nominal_mask & (own.low <= own.high)
         ends = (scaling.low, scaling.high, own.low, own.high)
         check_ranges_hold(*ends, where=numbers)
-    return scaling.low, scaling.high
+        return (scaling.low, scaling.high), own
+    return (scaling.low, scaling.high), None
 
 
 def check_scaling_at_site(columns: Columns, scaling: Scaling, site: SiteView) -> None:

@@ -19,6 +19,10 @@ SAME_AGAIN = "The same columns and weights as before are answered; so is more wi
 class Memory(Protocol):
     """What a site remembers between the rounds of one run."""
 
+    @property
+    def seed(self) -> bytes:
+        """Of all that is drawn at random in the run: the same whenever asked, and the site's secret."""
+
     def keep(self, name: str, values: Float) -> None:
         """Remember these values instead of any before."""
 
@@ -39,6 +43,7 @@ class SiteView:
     n_rows_in_total: int | None = None  # where only the total over all sites is told
     n_sites: int = 1  # that a total can be of
     max_rows: int | None = None  # that each of them may claim
+    min_cell: int = 0  # rows that whatever is told is of at least
 
     def check_enough_rows(self, tells: Mapping[str, int], what: str, way_out: str) -> None:
         """Raise `ProtocolError` where this, and all that was told before, would be told of too few rows."""

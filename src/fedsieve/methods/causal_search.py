@@ -23,6 +23,7 @@ DECIMALS = 10  # of an association, so that no order depends on a machine's roun
 MANY_ROWS = 5000  # above, chance is judged more strictly unless a level is given
 MAX_TESTS = 1 << 20  # that go out together
 WORD = 8  # bytes of a number
+MAJORITY = 0.5  # of the rows, for independence; as many for dependence are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,25 +102,29 @@ class CausalSearch:
     max_conditioning: int
     max_pool: int
     max_message_bytes: int
+    votes: bool = False  # each site judges by itself, and the sites with more rows win; else p-values are averaged
 
     def judge(self, tests: Tests) -> Steps[Verdicts]:
-        """The mean of the sites' p-values and of their correlations' sizes, weighted by their rows.
+        """The mean of the sites' p-values or verdicts, and of their correlations' sizes, weighted by their rows.
 
-        A site that cannot tell, having too few rows or a constant among the pair, is left out of the p-value.
+        A site that cannot tell, having too few rows or a constant among the pair, is left out of the first.
         """
         n_given, n_tests = tests.given.shape[1], len(tests.first)
-        chance, able, size, total = np.zeros(n_tests), np.zeros(n_tests), np.zeros(n_tests), 0
-        for n_rows, correlation in (yield from self.sites.correlations(tests)):
+        sites = yield from self.sites.correlations(tests)
+        total = sum(n_rows for n_rows, _ in sites)
+        alpha = self.alpha if self.alpha is not None else 0.01 if total > MANY_ROWS else 0.05
+        chance, able, size = np.zeros(n_tests), np.zeros(n_tests), np.zeros(n_tests)
+        for n_rows, correlation in sites:
             known = ~np.isnan(correlation)
             correlation = np.where(known, correlation, 0.0)
             size += n_rows * np.abs(correlation)
-            total += n_rows
             if n_rows - n_given - 3 > 0:
-                chance += n_rows * np.where(known, chance_of(correlation, n_rows, n_given), 0.0)
+                p = chance_of(correlation, n_rows, n_given)
+                chance += n_rows * np.where(known, p > alpha if self.votes else p, 0.0)
                 able += n_rows * known
-        p = np.divide(chance, able, out=np.full(n_tests, np.nan), where=able > 0)
-        alpha = self.alpha if self.alpha is not None else 0.01 if total > MANY_ROWS else 0.05
-        return Verdicts(p <= alpha, p > alpha, size / total)  # neither holds for NaN
+        found = np.divide(chance, able, out=np.full(n_tests, np.nan), where=able > 0)
+        most = MAJORITY if self.votes else alpha
+        return Verdicts(found <= most, found > most, size / total)  # neither holds for NaN
 
     def neighbors(self, targets: list[tuple[int, Int]]) -> Steps[list[Neighbors]]:
         """The parents and children of each target among its candidates."""

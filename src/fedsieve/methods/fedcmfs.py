@@ -56,7 +56,7 @@ class FedCMFSMethod(SupervisedMethod):
     fidelity: ClassVar[str] = "our reading"
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **SupervisedMethod.choices,
-        "combine": ("p-values", "pooled"),
+        "combine": ("p-values", "votes", "pooled"),
         "wire": ("statistics", "tests"),
     }
 
@@ -83,14 +83,14 @@ class FedCMFSMethod(SupervisedMethod):
     @property
     def smaller_messages(self) -> str:
         """The wire form that sends less at a time, for few features; pooled statistics have no other."""
-        has_other = self.wire == "statistics" and self.combine == "p-values"
+        has_other = self.wire == "statistics" and self.combine != "pooled"
         return "Use wire='tests' or fewer features" if has_other else super().smaller_messages
 
     @property
     def why_single_sites(self) -> str:
-        """A mean of p-values is over single sites."""
-        if self.combine == "p-values":
-            return "combine='p-values' averages over single sites, which it does not name. Use 'pooled'."
+        """A mean of p-values or votes is over single sites."""
+        if self.combine != "pooled":
+            return f"combine={self.combine!r} averages over single sites, which it does not name. Use 'pooled'."
         return ""
 
     def terms(self) -> tuple[Terms, ...]:
@@ -105,7 +105,9 @@ class FedCMFSMethod(SupervisedMethod):
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[CausalSelection]:
         """The server's rows are one more site's."""
         sites = yield from self._gathered(labeled, cohort)
-        search = CausalSearch(sites, self.alpha, self.max_conditioning, self.max_pool, self.max_message_bytes)
+        search = CausalSearch(
+            sites, self.alpha, self.max_conditioning, self.max_pool, self.max_message_bytes, self.combine == "votes"
+        )
         near = yield from self.find(search)
         found = self._features(near)
         recovered = found | (yield from self.recover(search, near, found))

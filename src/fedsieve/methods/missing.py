@@ -24,9 +24,14 @@ class Missing:
     share: Float | None = None
     by_site: Mapping[str, Mapping[str, float]] | None = None
 
+    def by_name(self, names: Sequence[str]) -> dict[str, float]:
+        """The shares over all rows, of features that miss any value."""
+        shares = () if self.share is None else zip(names, self.share.tolist(), strict=True)
+        return {name: share for name, share in shares if share}
+
     def without_values(self, names: Sequence[str]) -> str:
         """The features of which nobody has a value, in words; empty where there is none."""
-        nowhere = [] if self.share is None else [n for n, share in zip(names, self.share, strict=True) if share == 1]
+        nowhere = [name for name, share in self.by_name(names).items() if share == 1]
         return f"nobody has a value of {listed(nowhere)}: treated as constant." if nowhere else ""
 
 

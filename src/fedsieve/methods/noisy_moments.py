@@ -26,7 +26,7 @@ from fedsieve.messages.clipped_moments import (
 from fedsieve.messages.columns import square
 from fedsieve.privacy.noise import noise_multiplier, noise_scales
 from fedsieve.protocol.cohort import Cohort, Steps
-from fedsieve.sieve import Correction, Moments, correction
+from fedsieve.sieve import Correction, MomentSums, correction
 from fedsieve.tables import ArrayTable
 
 UNCLIPPED = 0.9  # share of the labeled rows that are left as they are
@@ -110,10 +110,10 @@ class _Question:
         request = AskClippedMoments(columns, scaling, center, units, whole_weights, second)
         return cls(request, per_row, per_label, directions)
 
-    def moments(self, parts: dict[str, Any], power: int) -> Moments:
+    def moments(self, parts: dict[str, Any], power: int) -> MomentSums:
         """Sums in units of encoded columns, or with power 2 their variances."""
         n, second = len(parts["sums"]), parts["second"].astype(np.float64)
-        return Moments(
+        return MomentSums(
             max(0.0, float(parts["count"][0]) / RADIUS**power),
             parts["sums"] / self.per_row**power,
             (second if len(second) == n and self.request.second == SQUARES else square(second, n))

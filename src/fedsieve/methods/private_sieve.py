@@ -13,8 +13,7 @@ from fedsieve.methods.noisy_moments import NoisyAnswer, noisy_answer
 from fedsieve.methods.ranges import present_range
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled
-from fedsieve.sieve import Screening, UnitRanking, screening_weights
-from fedsieve.sieve.views import label_varies
+from fedsieve.sieve import Screening, UnitRanking, label_varies
 
 if TYPE_CHECKING:
     from fedsieve.methods.sieve import SieveMethod
@@ -30,7 +29,7 @@ def private_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Ste
     scaling = method.declared_scaling or Scaling(low, high, DECLARED)
     encoding, table = method.encoded(scaling, labeled)  # what is missing there has the labeled rows' own mean
     unit = method.unit_of[encoding.owner]
-    model = screening_weights(table, labeled.Y, method.ridge)
+    model = method.label_weights(table, labeled.Y)
     budget = Budget(method.epsilon, method.delta)
     pairs = len(encoding.names) <= method.n_compared
     asked = (method.columns, scaling, table, model, budget, cohort)
@@ -38,11 +37,10 @@ def private_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Ste
     ranking, compared, screening = _ranked(method, unit, table, labeled.Y, answer)
     found = method.selection(ranking, compared, screening, cohort.unseen)
     assert found.n_selected is not None
-    alone = method.ranking_again(ranking.k)
+    selected = found.order[: found.n_selected]
+    alone = method.ranking_again(selected)
     without = alone.selection(*_ranked(alone, unit, table, labeled.Y, None), cohort.unseen)
-    changed = 1 - len(np.intersect1d(found.order[: found.n_selected], without.order[: found.n_selected])) / (
-        found.n_selected
-    )
+    changed = 1 - len(np.intersect1d(selected, without.order[: found.n_selected])) / len(selected)
     return replace(found, privacy=_facts(budget, answer, changed))
 
 
@@ -53,7 +51,7 @@ def _ranked(
     rows = table - table.mean(axis=0)
     screening, here = None, np.ones(len(unit), dtype=bool)
     if len(unit) > method.n_compared:
-        model = screening_weights(table, Y, method.ridge)
+        model = method.label_weights(table, Y)
         variance, products = (rows**2).mean(axis=0), rows.T @ (rows @ model) / len(rows)
         if answer is not None:
             variance, products = answer.correction.variance(variance), products + answer.projections()

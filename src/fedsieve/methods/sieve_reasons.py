@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.methods.sieve_fdr import FdrFindings
 from fedsieve.ordering import places, ranked, rounded
 
 ALIKE = 0.7  # an absolute correlation from which two features are called alike
 N_LABELS = 2  # that a sentence names
+NEARLY = 0.5  # of the strongest label's value, from which a further label is worth its name
 DECIMALS = 12  # of a score
 
 
@@ -29,6 +31,7 @@ class Findings:
     rank_high: Float
     chance: Float  # NaN throughout where it is not known
     per_label: Float  # (n_labels, n_features)
+    error_rate: FdrFindings | None = None  # under fdr
 
     def reasons(self, names: Sequence[str], labels: Sequence[str]) -> list[dict[str, Any]]:
         """One row per feature, best first, with `why` in words; made for a data frame."""
@@ -37,7 +40,7 @@ class Findings:
         rows = []
         for feature in self.order:
             twin = int(self.redundant_with[feature])
-            row = {
+            row: dict[str, Any] = {
                 "feature": names[feature],
                 "rank": int(ranks[feature]),
                 "selected": bool(ranks[feature] <= self.n_selected),
@@ -52,7 +55,10 @@ class Findings:
                 "rank_high": float(self.rank_high[feature]),
                 "labels": helped(self.per_label[:, feature], labels),
             }
-            rows.append({**row, "why": _sentence(row, int(by_relevance[feature]), self.n_selected)})
+            if self.error_rate is not None:
+                row["e_value"] = float(self.error_rate.e_value[feature])
+            at = "" if self.error_rate is None else f" at a false discovery rate of {self.error_rate.q:g}"
+            rows.append({**row, "why": _sentence(row, int(by_relevance[feature]), self.n_selected, at)})
         return rows
 
 
@@ -63,17 +69,20 @@ def better_than_chance(scores: Float, chance: Float) -> Bool:
 
 
 def helped(strength: Float, labels: Sequence[str]) -> list[str]:
-    """The labels that a feature goes with most, strongest first.
+    """The label that a feature goes with most, and further ones that it goes with at least half as much.
 
-    >>> helped(np.array([0.2, np.nan, 0.5]), ["fever", "never", "pain"])
+    >>> helped(np.array([0.3, np.nan, 0.5]), ["fever", "never", "pain"])
     ['pain', 'fever']
+    >>> helped(np.array([0.2, np.nan, 0.5]), ["fever", "never", "pain"])
+    ['pain']
     """
     known = np.nan_to_num(strength)
-    return [labels[label] for label in ranked(known)[:N_LABELS] if known[label] > 0]
+    least = NEARLY * float(known.max(initial=0.0))
+    return [labels[label] for label in ranked(known)[:N_LABELS] if known[label] > 0 and known[label] >= least]
 
 
-def _sentence(row: dict[str, Any], by_relevance: int, n_selected: int) -> str:
-    state = f"selected as {_th(row['rank'])} of {n_selected}" if row["selected"] else "not selected"
+def _sentence(row: dict[str, Any], by_relevance: int, n_selected: int, at: str = "") -> str:
+    state = (f"selected as {_th(row['rank'])} of {n_selected}" if row["selected"] else "not selected") + at
     relevant = "most relevant of all" if by_relevance == 1 else f"{_th(by_relevance)} in relevance"
     if np.isnan(row["redundancy"]):
         return f"{state}: {relevant}, too little to be compared with the others."

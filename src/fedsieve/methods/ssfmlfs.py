@@ -1,7 +1,9 @@
-"""SSFMLFS, the paper's method, as a federated method: ranges, moments, the feature graph, PageRank."""
+"""SSFMLFS, the paper's method, as a federated method: ranges and moments, the feature graph, PageRank."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,25 +12,29 @@ from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import ParameterError
 from fedsieve.fuzzy.graph import correlation_distance
-from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES, known_label_similarity, least_similar
+from fedsieve.fuzzy.neighbors import IRRELEVANT_RULES
 from fedsieve.fuzzy.relation import RELATION_KINDS
 from fedsieve.messages import Request, Scaling, Terms
-from fedsieve.messages.columns import ERROR, LOCAL, scaled
+from fedsieve.messages.columns import ERROR, FEDERATED, LOCAL, scaled
 from fedsieve.messages.deviations import AskDeviations, Deviations, DeviationsTerms
 from fedsieve.messages.moments import AskMoments, Moments, MomentsTerms
 from fedsieve.messages.pair_sums import PairSumsTerms
 from fedsieve.messages.products import ProductsTerms
 from fedsieve.messages.ranges import ranges_of
+from fedsieve.messages.ranges_and_moments import AskRangesAndMoments, RangesAndMoments, RangesAndMomentsTerms
 from fedsieve.messages.relation import Relation, RelationTerms
 from fedsieve.messages.relation_matrices import RelationsTerms
 from fedsieve.methods.feature_graph import AGGREGATIONS, BLOCKS, connect, pooled_sums, rank
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
+from fedsieve.methods.run_costs import USUAL_ROWS, USUAL_SITES, FederationSize, FormCost, first_done, graph_forms
+from fedsieve.methods.sampling_error import Sampled, certain_places, certain_words, sampled
 from fedsieve.ordering import order_by_score
 from fedsieve.protocol.cohort import SERVER, Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.protocol.outcome import Selection
+from fedsieve.protocol.outcome import DISTANCE, Selection
+from fedsieve.tables import n_surely_compared
 
-MAX_STATISTICS = 2000  # features up to which one round of pair sums is preferred to many rounds of vectors
+LEAST_PAIRS = 1000  # of rows: a mean over fewer is too rough to rank by
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +47,28 @@ class GraphSelection(Selection):
     n_iter: int
     residual: float
     n_clipped: dict[str, int] | None  # per site, the server included, where single replies are seen
+    score_error: Float  # standard errors at most, where sites compare a sample of their row pairs; else 0
+    rank_error: Int  # by how many places each rank may be off, for the same reason
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some site may have compared a sample."""
+        return bool(self.score_error.any())
 
     def columns(self) -> dict[str, Float]:
-        """With the radius."""
-        return {**super().columns(), "radius": self.radius}
+        """With the radius, and what a sample leaves uncertain."""
+        found = {**super().columns(), "radius": self.radius}
+        if self.is_sampled:
+            found |= {"score_error": self.score_error, "rank_error": self.rank_error.astype(np.float64)}
+        return found
+
+    def why(self, names: Sequence[str], labels: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
+        """How certain each rank is, where sites compared a sample."""
+        return certain_words(names, self.rank_error) if self.is_sampled else {}
+
+    def pairs(self) -> tuple[str, Float] | None:
+        """By their distance in the graph, where anybody holds it."""
+        return None if self.selected_distance is None else (DISTANCE, self.selected_distance)
 
     def facts(self) -> dict[str, Any]:
         """How PageRank ended, and what was clipped."""
@@ -94,6 +118,7 @@ class SSFMLFSMethod(Method):
     tol: float = 1e-9
     max_iter: int = 500
     selected_distance: bool = False
+    max_pairs: int = kernels.USUAL_PAIRS
 
     def __post_init__(self) -> None:
         """Check what is SSFMLFS's own after what all methods share."""
@@ -103,6 +128,7 @@ class SSFMLFSMethod(Method):
         self.check_number("tol", "above 0 and at most 1", lambda tol: 0 < tol <= 1)
         self.check_count("n_neighbors", 1)
         self.check_count("max_iter", 1)
+        self.check_count("max_pairs", LEAST_PAIRS, kernels.MAX_PAIRS)
         if self.aggregation != BLOCKS and self.wire == "vectors":
             raise ParameterError(
                 f"{self.name}: aggregation={self.aggregation!r} needs each client's own distances, which "
@@ -115,8 +141,17 @@ class SSFMLFSMethod(Method):
         """The wire form after `auto` is decided."""
         if self.wire != "auto":
             return self.wire
-        at_once = self.secure or self.aggregation != BLOCKS or len(self.features) <= MAX_STATISTICS
-        return "statistics" if at_once else "vectors"
+        n_features = len(self.features)
+        return first_done(self.forms(FederationSize(USUAL_SITES, USUAL_ROWS, n_features, n_features))).form
+
+    def forms(self, federation: FederationSize) -> list[FormCost]:
+        """What each wire form would cost in such a federation, and which ones `auto` does not take."""
+        reasons = {}
+        if self.secure:
+            reasons["vectors"] = "every round of a secure sum is four"
+        elif self.aggregation != BLOCKS:
+            reasons["vectors"] = f"aggregation={self.aggregation!r} needs each client's own distances"
+        return graph_forms(federation, self.max_pairs, reasons)
 
     @property
     def is_literal(self) -> bool:
@@ -153,9 +188,9 @@ class SSFMLFSMethod(Method):
             )
 
     def terms(self) -> tuple[Terms, ...]:
-        """Ranges, moments, and the graph in the wire form."""
+        """Ranges and moments, together where both are exact, and the graph in the wire form."""
         scaling = (self.columns, *scaling_agreed_on(self))
-        how = (*scaling, self.relation, self.lam, self.spread)
+        how = (*scaling, self.relation, self.lam, self.spread, self.max_pairs)
         graph: dict[str, RelationTerms] = {
             "matrices": RelationsTerms(*how),
             "statistics": PairSumsTerms(*how),
@@ -163,16 +198,17 @@ class SSFMLFSMethod(Method):
         }
         last = self.wire_form == "vectors" and self.selected_distance
         extra = (PairSumsTerms(*how, extra=True),) if last else ()
+        graph_terms = (graph[self.wire_form], *extra)
+        if self.ranges == FEDERATED:
+            return (RangesAndMomentsTerms(self.columns), *graph_terms)
         spread = DeviationsTerms(*scaling) if self.is_literal else MomentsTerms(*scaling)
-        return (*ranges_terms(self), spread, graph[self.wire_form], *extra)
+        return (*ranges_terms(self), spread, *graph_terms)
 
     def run(self, labeled: Labeled, cohort: Cohort) -> Steps[GraphSelection]:
         """The clients' rows make the graph, the server's the weights of its vertices."""
         clipped = ClippedValues()
         cohort.observe(clipped)
-        shown = yield from agreed_scaling(self, labeled, cohort)
-        deviation, varies, moments = yield from self._deviations(cohort, shown)
-        scaling = shown.told()
+        scaling, deviation, varies, moments = yield from self._deviations(labeled, cohort)
         vertex = varies | (self.constant == "keep")
         radius = np.where(self.nominal_mask | ~vertex, 0.0, deviation / self.lam)
         weights, clipped.n_clipped[SERVER] = self._relevance(labeled, scaling, radius)
@@ -180,6 +216,7 @@ class SSFMLFSMethod(Method):
 
         n_features = len(self.features)
         scores, n_iter, residual = np.zeros(n_features), 0, 0.0
+        errors, places = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
         distance = None if self.wire_form == "vectors" else np.zeros((n_features, n_features))
         if vertex.any():
             relation = self._relation(scaling, radius, np.flatnonzero(vertex), moments)
@@ -187,6 +224,10 @@ class SSFMLFSMethod(Method):
             found = yield from rank(edges, weights[vertex], self.damping, self.tol, self.max_iter)
             scores[vertex], n_iter, residual = found.scores, found.n_iter, found.residual
             distance = None if edges.distance is None else _spread_out(edges.distance, vertex)
+            drawn = self._sampled(cohort, moments)
+            if drawn is not None:
+                errors[vertex] = drawn.errors(found, weights[vertex], self.damping)
+                places[vertex] = certain_places(found.scores, errors[vertex])
         order = order_by_score(scores, last=~vertex)
         block = yield from self._selected_distance(cohort, scaling, radius, vertex, order[: self.k], distance)
         return GraphSelection(
@@ -199,29 +240,50 @@ class SSFMLFSMethod(Method):
             n_iter=n_iter,
             residual=residual,
             n_clipped=None if cohort.unseen else clipped.n_clipped,
+            score_error=errors,
+            rank_error=places,
             unseen=cohort.unseen,
         )
 
-    def _deviations(self, cohort: Cohort, scaling: Scaling) -> Steps[tuple[Float, Bool, Moments | None]]:
-        """Step 1: the n-1 deviation of all clients' rows together, or the mean of theirs; and which columns vary.
+    def _deviations(self, labeled: Labeled, cohort: Cohort) -> Steps[tuple[Scaling, Float, Bool, Moments | None]]:
+        """Step 1: ranges, the n-1 deviation of all clients' rows together, or the mean of theirs; and what varies.
 
         With pooled moments, these as well: they show a site where its radius comes from.
         """
         if self.is_literal:
-            told: dict[str, Deviations] = yield from cohort.each(AskDeviations(self.columns, scaling))
+            own = yield from agreed_scaling(self, labeled, cohort)
+            told: dict[str, Deviations] = yield from cohort.each(AskDeviations(self.columns, own))
             values = np.array([reply.values for reply in told.values()])
             average: Float = values.sum(axis=0) / len(values)
-            return average, average > 0, None
-        request = AskMoments(self.columns, scaling)
+            return own, average, average > 0, None
+        scaling, parts = yield from self._moments(labeled, cohort)
+        pooled = reduce(add, parts)
         if self.spread == "pooled":
-            pooled: Moments = yield from cohort.total(request)
-            return pooled.deviation, pooled.m2 > 0, pooled
-        moments: dict[str, Moments] = yield from cohort.each(request)
-        first, *others = moments.values()
-        deviations = np.array([part.deviation for part in moments.values()])
-        known = np.array([part.count >= 2 for part in moments.values()])  # one present value has no deviation
+            return scaling, pooled.deviation, pooled.m2 > 0, pooled
+        deviations = np.array([part.deviation for part in parts])
+        known = np.array([part.count >= 2 for part in parts])  # one present value has no deviation
         mean: Float = np.where(known, deviations, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        return mean, sum(others, first).m2 > 0, None
+        return scaling, mean, pooled.m2 > 0, None
+
+    def _moments(self, labeled: Labeled, cohort: Cohort) -> Steps[tuple[Scaling, list[Moments]]]:
+        """The run's ranges, for which the server's rows count like a client's, and moments of the clients in them.
+
+        Exact ranges travel with the moments; others are agreed on before, since values beyond them are clipped.
+        """
+        if self.ranges != FEDERATED:
+            shown = yield from agreed_scaling(self, labeled, cohort)
+            parts = yield from self._asked(cohort, AskMoments(self.columns, shown))
+            return shown.told(), parts
+        told: list[RangesAndMoments] = yield from self._asked(cohort, AskRangesAndMoments(self.columns))
+        own = ranges_of(self.server_table(labeled), self.columns)
+        scaling = reduce(add, (part.ranges for part in told), own).scaling
+        return scaling, [part.moments(scaling, self.nominal_mask) for part in told]
+
+    def _asked(self, cohort: Cohort, request: Request) -> Steps[list[Any]]:
+        """The total of all clients, or each one's reply where their deviations are averaged."""
+        if self.spread == "pooled":
+            return [(yield from cohort.total(request))]
+        return list((yield from cohort.each(request)).values())
 
     def _relevance(self, labeled: Labeled, scaling: Scaling, radius: Float) -> tuple[Float, int]:
         """Step 5, on the server's own rows, and how many of their values were clipped."""
@@ -232,17 +294,32 @@ class SSFMLFSMethod(Method):
         X, n_clipped = scaled(labeled.X, low, high, self.nominal_mask)
         how = (radius, self.relation, self.nominal_mask)
         decisions = labeled.Y if self.decisions == "crisp" else _soft_decisions(X, labeled.Y, *how)
-        if np.isnan(decisions).any():
-            different = least_similar(known_label_similarity(decisions), self.n_neighbors, self.irrelevant)
-        else:
-            different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
+        different = kernels.different_rows(decisions, self.n_neighbors, self.irrelevant)
         return kernels.relevance(X, different, *how), n_clipped
 
     def _relation(self, scaling: Scaling, radius: Float, chosen: Int, moments: Moments | None = None) -> Relation:
         """The relation of some of the features; at first with the moments that the radius follows from."""
         columns = self.columns.only(self.features[feature] for feature in chosen)
         shown = None if moments is None else moments.only(chosen)
-        return Relation(columns, scaling.only(chosen), radius[chosen], self.relation, shown)
+        return Relation(columns, scaling.only(chosen), radius[chosen], self.relation, shown, self.max_pairs)
+
+    def _sampled(self, cohort: Cohort, moments: Moments | None) -> Sampled | None:
+        """What is known of the sites' samples of rows and of row pairs; a matrix has all pairs."""
+        if self.wire_form == "matrices":
+            return None
+        if cohort.n_rows is None:
+            n_in_all = 0 if moments is None else moments.n_rows
+            n_compared = n_in_all if cohort.compares_all else n_surely_compared(n_in_all)
+            return sampled(None, {"all": n_in_all}, {"all": n_compared}, self.max_pairs, 1)
+        n_rows = cohort.n_rows
+        compared = {name: n if cohort.compares_all else n_surely_compared(n) for name, n in n_rows.items()}
+        shares = {
+            name: 1 / len(n_rows) if self.aggregation == "mean" else n / sum(n_rows.values())
+            for name, n in n_rows.items()
+        }
+        if self.aggregation == BLOCKS:
+            shares = {name: share**2 for name, share in shares.items()}
+        return sampled(shares, n_rows, compared, self.max_pairs, self.max_sites_per_client)
 
     def _selected_distance(
         self, cohort: Cohort, scaling: Scaling, radius: Float, vertex: Bool, chosen: Int, distance: Float | None
@@ -265,8 +342,8 @@ class ClippedValues:
         self.n_clipped: dict[str, int] = {SERVER: 0}
 
     def __call__(self, client: str, _request: Request, reply: Any) -> None:
-        """Remember the count that comes with moments; a site's own ranges clip nothing."""
-        if isinstance(reply, Moments | Deviations):
+        """Remember the count that comes with moments; exact ranges, and a site's own, clip nothing."""
+        if isinstance(reply, Moments | Deviations | RangesAndMoments):
             self.n_clipped[client] = reply.n_clipped if isinstance(reply, Moments) else 0
 
 

@@ -6,6 +6,7 @@ Only the server weighs rows, in what it adds to a total itself; a site's rows co
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.messages.columns import upper_of
 from fedsieve.messages.covariances import AskCovariances, Covariances
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.means import SITES
@@ -21,7 +22,7 @@ def own_covariances(request: AskCovariances, table: Table, weights: Float | None
         return request.answer(table)
     encoding, rows = _encoded(request, table, weights)
     products = rows.T @ (weights[:, None] * rows)
-    upper = products[np.triu_indices(len(products))]
+    upper = upper_of(products)
     reply = Covariances(_number(weights), encoding.names, (), weights @ rows, upper)
     return reply.within() if request.center == SITES else reply
 

@@ -8,16 +8,18 @@ tells rows apart as well: so many rows must miss a value, and so many have one, 
 column is a multiple of another one as long as it has values, so many of the others must differ in that one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
-from fedsieve import kernels
-from fedsieve.arrays import Bool, Float, Rows
+from fedsieve.arrays import Bool, Float, Int, Rows
+from fedsieve.messages.base import View
+from fedsieve.privacy.near_copies import Compared, copies_with_gaps, near_copies
 from fedsieve.privacy.views import Views, in_bins, tells_few_apart
-from fedsieve.tables import ArrayTable, Table, dense, usual_value
+from fedsieve.sparse_rows import SparseColumns
+from fedsieve.tables import ChosenRows, Sum, Table, compared_rows, dense, is_sparse, present_values, usual_value
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""
@@ -28,7 +30,6 @@ FEW_MISSING = "missing in {n} row{s} only: answered as a usual value"
 FEW_PRESENT = "not missing in {n} row{s} only"
 NEAR_COPY = "it differs from {other!r} in a few rows only"
 FEW_IN_ALL = "a few rows of all sites together differ from their usual values, miss one, or have one"
-CLOSE = 1e-9  # to 1: the correlation of columns that are multiples of each other
 RARE_CODES = "code{s} that fewer than {least} rows have: answered as the most frequent code"
 
 
@@ -46,20 +47,57 @@ class GuardedTable(Table):
     """A table whose risky columns cannot be told from constant ones; every message is computed from it."""
 
     def __init__(self, table: Table, held: HeldBack) -> None:
-        self.names, self.n_rows, self.batch_rows = table.names, table.n_rows, table.batch_rows
+        self.names, self.n_rows, self.streamed = table.names, table.n_rows, table.streamed
+        self.batch_rows, self.sparse, self.seed = table.batch_rows, table.sparse, table.seed
         self.held, self.rows = held, table
 
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """Rows with the values replaced; sparse rows stay sparse where nothing is."""
-        rows = self.rows.read(columns, start, stop)
+        return self._seen(columns, self.rows.read(columns, start, stop))
+
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
+        """Those of the table, with the values replaced."""
+        return (self._seen(columns, batch) for batch in self.rows.batches(columns, size))
+
+    def rows_at(self, chosen: Int, columns: Sequence[str]) -> Rows:
+        """Those of the table, which may know a shorter way to them."""
+        return self._seen(columns, self.rows.rows_at(chosen, columns))
+
+    def in_parts(self, answer: Callable[[Table], Sum]) -> Sum | None:
+        """Each part is guarded where it lies."""
+        held = self.held
+        return self.rows.in_parts(lambda part: answer(GuardedTable(part, held)))
+
+    def _seen(self, columns: Sequence[str], rows: Rows) -> Rows:
         changed = {*self.held.constant, *self.held.replaced, *self.held.filled}
         touched = [place for place, name in enumerate(columns) if name in changed]
         if not touched:
             return rows
-        rows = dense(rows).copy()
+        if is_sparse(rows):
+            return self._seen_of_sparse(columns, touched, rows)
+        rows = rows.copy()
         for place in touched:
             rows[:, place] = self._shown(columns[place], rows[:, place])
         return rows
+
+    def _seen_of_sparse(self, columns: Sequence[str], touched: Sequence[int], rows: Rows) -> Rows:
+        """The same, sparse; only where 0 is shown as another value, all rows of a column are stored."""
+        from scipy import sparse
+
+        by_column, full = SparseColumns.of_batches([rows]), {}
+        entries = by_column.entries
+        for place in touched:
+            name, here = columns[place], by_column.within(place)
+            if self._shown(name, np.zeros(1))[0] == 0:
+                entries.data[here] = self._shown(name, entries.data[here])
+            else:
+                full[place] = self._shown(name, by_column.column(place))
+                entries.data[here] = 0.0
+        entries.eliminate_zeros()
+        if full:
+            at = np.tile(np.arange(rows.shape[0]), len(full)), np.repeat(list(full), rows.shape[0])
+            entries = entries + sparse.csc_array((np.concatenate(list(full.values())), at), shape=rows.shape)
+        return entries.tocsr()
 
     def _shown(self, name: str, values: Float) -> Float:
         if name in self.held.constant:
@@ -84,54 +122,69 @@ def held_back(
     """
     if min_cell <= 1 or table.n_rows == 0:
         return HeldBack()
-    X = dense(table.whole(table.names)).copy()
-    place_of = {name: place for place, name in enumerate(table.names)}
-    seen = {name: some for name, some in (views or {}).items() if name in place_of}
-    apart = {name for name, some in seen.items() if tells_few_apart(X[:, place_of[name]], some, min_cell)}
+    names, seen = table.names, {name: some for name, some in (views or {}).items() if name in table.names}
     binned = {name: some[-1] for name, some in seen.items() if some[-1].n_bins}
     last = {name: some[-1][:2] for name, some in seen.items()}  # of columns that this request leaves out, too
-    for name, (low, high) in {**last, **(ranges or {})}.items():
-        if name in place_of and low <= high:
-            place = place_of[name]
-            X[:, place] = np.clip(X[:, place], low, high)
-    among_new = [held_back(ArrayTable(table.names, X[rows]), nominal, min_cell) for rows in new]
+    clips = {name: ends for name, ends in {**last, **(ranges or {})}.items() if ends[0] <= ends[1]}
+    among_new = [held_back(ChosenRows(table, rows), nominal, min_cell, clips) for rows in new]
     constant: dict[str, float] = {}
     replaced: dict[str, dict[str, float]] = {}
     filled: dict[str, float] = {}
     reasons: dict[str, str] = {}
     usually: dict[str, float] = {}
-    coded = set(nominal)
-    for place, name in enumerate(table.names):
-        present = X[~np.isnan(X[:, place]), place]
-        if not len(present):
-            continue
-        n_present, n_missing = len(present), table.n_rows - len(present)
-        usual, n_others = usual_value(present)
-        usually[name] = usual
-        if n_missing and n_present < min_cell:
-            constant[name] = filled[name] = usual
-            reasons[name] = _reason(FEW_PRESENT, n_present)
-            continue
-        if 0 < n_missing < min_cell:
-            middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # one that occurs
-            filled[name] = usual if name in coded else middle
-            reasons[name] = _reason(FEW_MISSING, n_missing)
-            X[:, place] = np.where(np.isnan(X[:, place]), filled[name], X[:, place])
-        if 0 < n_others < min_cell:
-            constant[name] = usual
-            reasons[name] = _reason(FEW_ROWS, n_others)
-        elif name in apart:
-            constant[name] = usual
-            reasons[name] = FEW_APART
-        elif name in coded and (codes := rare_codes(present, min_cell)):
-            replaced[name] = codes
-            reasons[name] = RARE_CODES.format(s="s" * (len(codes) > 1), least=min_cell)
-            X[:, place] = _replaced(X[:, place], codes)
-        if name in binned and not np.isnan(X[:, place]).any():
-            X[:, place] = in_bins(X[:, place], binned[name])
+    few_present: set[str] = set()
+    coded, some_rows = set(nominal), compared_rows(table)
+
+    def clipped(name: str, values: Float) -> Float:
+        return np.clip(values, *clips[name]) if name in clips else values
+
+    def cells(place: int) -> Float:
+        """As it is compared with others, by what was decided of it before."""
+        name = names[place]
+        if name in kept:
+            return kept[name]
+        values = clipped(name, stored.cells(place) if stored is not None else _column(table, name))
+        if name in filled and name not in few_present:
+            values = np.where(np.isnan(values), filled[name], values)
+        values = _replaced(values, replaced.get(name, {}))
+        if name in binned and not np.isnan(values).any():
+            return in_bins(values, binned[name]).astype(np.float64)
+        return values
+
+    kept: dict[str, Float] = {}  # of a table in memory: that of another is read again
+    stored = SparseColumns.of_batches(table.batches(names)) if table.sparse else None
+    for place, name in enumerate(names):
+        raw = stored.column(place) if stored is not None else _column(table, name)
+        values = clipped(name, raw)
+        present = present_values(values)
+        if len(present):
+            n_present, n_missing = len(present), table.n_rows - len(present)
+            usual, n_others = usual_value(present)
+            usually[name] = usual
+            if n_missing and n_present < min_cell:
+                constant[name] = filled[name] = usual
+                reasons[name] = _reason(FEW_PRESENT, n_present)
+                few_present.add(name)
+            else:
+                if 0 < n_missing < min_cell:
+                    middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # one that occurs
+                    filled[name] = usual if name in coded else middle
+                    reasons[name] = _reason(FEW_MISSING, n_missing)
+                if 0 < n_others < min_cell:
+                    constant[name] = usual
+                    reasons[name] = _reason(FEW_ROWS, n_others)
+                elif name in seen and _apart(raw, some_rows, seen[name], min_cell):
+                    constant[name] = usual
+                    reasons[name] = FEW_APART
+                elif name in coded and (codes := rare_codes(present, min_cell)):
+                    replaced[name] = codes
+                    reasons[name] = RARE_CODES.format(s="s" * (len(codes) > 1), least=min_cell)
+        if not table.streamed:
+            kept[name] = cells(place)
+    compared = Compared(names, table.n_rows, cells, stored.rows if stored is not None else None, some_rows)
     hidden: set[str] = set()
-    near = _copies(X, table.names, coded | set(binned), constant, min_cell)
-    for name, other in (*near, *_copies_with_gaps(X, table.names, constant, min_cell)):
+    near = near_copies(compared, coded | set(binned), dict(constant), min_cell)
+    for name, other in (*near, *copies_with_gaps(compared, dict(constant), min_cell)):
         if name not in hidden and other not in hidden:
             hidden.add(name)
             filled[name] = constant.setdefault(name, usually[name])
@@ -142,6 +195,13 @@ def held_back(
                 filled[name] = constant[name] = usually[name]
                 reasons[name] = FEW_NEW
     return HeldBack(constant, replaced, filled, reasons)
+
+
+def _apart(values: Float, some_rows: Int | None, views: Sequence[View], min_cell: int) -> bool:
+    """Whether the views tell a few rows apart, or a few of those that stand for all where rows are compared."""
+    if tells_few_apart(values, views, min_cell):
+        return True
+    return some_rows is not None and tells_few_apart(values[some_rows], views, min_cell)
 
 
 def _reason(words: str, n: int) -> str:
@@ -182,47 +242,3 @@ def _replaced(values: Float, codes: Mapping[str, float]) -> Float:
     for code, instead in codes.items():
         values = np.where(values == float(code), instead, values)
     return values
-
-
-def _copies(
-    X: Float, names: Sequence[str], coded: set[str], constant: Mapping[str, float], min_cell: int
-) -> list[tuple[str, str]]:
-    """Near copies, each with the column before it that it is a copy of.
-
-    Every code is a 0/1 column of its own, and so is which values are missing.
-    """
-    columns, owner = [], []
-    for name, column in zip(names, X.T, strict=True):
-        missing, parts = np.isnan(column), []
-        if name not in constant:
-            codes = np.unique(column[~missing]) if name in coded else ()
-            parts = [np.where(missing, np.nan, column == code) for code in codes] if name in coded else [column]
-        if missing.any():
-            parts.append(missing.astype(np.float64))
-        columns += parts
-        owner += [name] * len(parts)
-    if not columns:
-        return []
-    pairs = kernels.near_copies(np.column_stack(columns), min_cell - 1)
-    return [(owner[second], owner[first]) for first, second in pairs if owner[first] != owner[second]]
-
-
-def _copies_with_gaps(
-    X: Float, names: Sequence[str], constant: Mapping[str, float], min_cell: int
-) -> list[tuple[str, str]]:
-    """Columns that miss values, each with one that it is a multiple of elsewhere and that has a few odd rows there.
-
-    Whatever stands in for the missing values, and with the column that tells where they are, the difference of both is
-    nil but in these rows.
-    """
-    found, gaps = [], np.isnan(X)
-    for place in np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0)).tolist():
-        missing = gaps[:, place]
-        rest = X[~missing] - X[~missing].mean(axis=0)  # NaN where the other misses values, too
-        length = np.sqrt((rest**2).sum(axis=0))
-        cosine = np.abs(rest[:, place] @ rest) / np.maximum(length * length[place], np.finfo(np.float64).tiny)
-        for other in np.flatnonzero(cosine > 1 - CLOSE).tolist():
-            n_odd = usual_value(X[missing, other])[1]
-            if other != place and names[other] not in constant and 0 < n_odd < min_cell:
-                found.append((names[place], names[other]))
-    return found

@@ -18,6 +18,7 @@ from fedsieve.protocol.method import Method
 from fedsieve.tables import Table
 
 LEAST_ROWS = 2  # of a site in secure sums, whose min_rows is of all sites together
+HOW_TO_ALLOW = "in policy.toml ('join --init-policy' writes one that says what that gives up)"
 Pins: TypeAlias = Mapping[str, str]
 """What must not change, by its digest."""
 Told: TypeAlias = Mapping[str, int]
@@ -46,7 +47,7 @@ class Policy:
     allow_tests: bool = False  # FedCMFS's wire form "tests", in the end all correlations
     methods: tuple[str, ...] = ()  # that may be run; empty: all
     columns_never_used: tuple[str, ...] = ()
-    rows_may_leave: bool = False  # for messages that send rows; none of today's does
+    rows_may_leave: bool = False  # for messages that send rows, as `federation collect` does after a run
     keeps_story: bool = True  # whether a run's requests must make one story: order, number, columns, ranges, cohort
     hides_defects: bool = True  # whether an unforeseen error is told by its kind alone, since its text could hold data
 
@@ -81,9 +82,12 @@ def preset(name: str, owner: str) -> Policy:
 class SiteRules:
     """What one site checks before it computes, and before an answer leaves."""
 
-    def __init__(self, method: Method, policy: Policy, n_rows_in_total: int | None = None) -> None:
+    def __init__(
+        self, method: Method, policy: Policy, n_rows_in_total: int | None = None, sites_above: int = 0
+    ) -> None:
         self.policy, self.terms = policy, method.terms()
         self.method, self._n_rows_in_total = method, n_rows_in_total
+        self._sites_above = sites_above  # below an edge server: of how many sites a total from above can be
 
     def for_total(self, n_rows: int) -> "SiteRules":
         """The rules where only a total over all sites is told, which is of so many rows."""
@@ -130,8 +134,9 @@ class SiteRules:
             told,
             n_changed,
             self._n_rows_in_total,
-            max(len(cohort), 1) * method.max_sites_per_client,
+            max(len(cohort) * method.max_sites_per_client, self._sites_above, 1),
             method.max_rows,
+            self.policy.min_cell,
         )
         terms.check_site(request, view)
         return told if tables[0] is None else {**told, **terms.tells(request, view)}
@@ -207,9 +212,10 @@ class SiteRules:
 
 def why_forbidden(method: Method, policy: Policy) -> str:
     """Why a policy does not allow a method at all; empty where it does. `join` asks before anything is sent."""
-    if policy.methods and method.name not in policy.methods:
+    if policy.methods and method.permitted_as not in policy.methods:
         return (
-            f"its policy allows {listed(policy.methods)} (methods); the agreement's method is {method.name!r}. "
+            f"its policy allows {listed(policy.methods)} (methods); the agreement's method is "
+            f"{method.permitted_as!r}. "
             "Add it to methods in policy.toml, or agree on another method."
         )
     read = set(method.columns_read)
@@ -227,13 +233,16 @@ def why_forbidden(method: Method, policy: Policy) -> str:
     for terms in method.terms():
         if policy.keeps_story and terms.why_unchecked:
             return terms.why_unchecked
-        for rule in (terms.permission, "rows_may_leave" if terms.sends_rows else ""):
-            if rule and not getattr(policy, rule):
-                return (
-                    f"the agreement's {method.name} sends {terms.reveals()}; its policy does not allow that "
-                    f"({rule} = false). Agree on another form of the method, or set {rule} = true "
-                    "in policy.toml ('join --init-policy' writes one that says what that gives up)."
-                )
+        if (rule := terms.permission) and not getattr(policy, rule):
+            return (
+                f"the agreement's {method.name} sends {terms.reveals()}; its policy does not allow that "
+                f"({rule} = false). Agree on another form of the method, or set {rule} = true {HOW_TO_ALLOW}."
+            )
+    if rows_leave(method) and not policy.rows_may_leave:
+        return (
+            f"{method.name!r} sends rows as they are; its policy does not allow that (rows_may_leave = false). If they "
+            f"may leave, set rows_may_leave = true {HOW_TO_ALLOW}."
+        )
     return ""
 
 

@@ -41,7 +41,8 @@ class Story:
         known = {**lasting, **self.pins}
         changed = [name for name, value in pins.items() if known.get(name, value) != value]
         if changed:
-            raise ProtocolError(f"was told another story than before: {changed[0]} changed.")
+            way_out = "" if changed[0] in self.pins else " Under one agreement all runs have the same."
+            raise ProtocolError(f"was told another story than before: {changed[0]} changed.{way_out}")
         unshown = [name for name in request.rests_on() if name not in known]
         if unshown:
             raise ProtocolError(f"was not shown where {unshown[0]} comes from.")

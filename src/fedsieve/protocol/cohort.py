@@ -4,9 +4,10 @@ A reply is believed only after it was checked. A method that asks for `total` al
 single reply: behind edge servers, or under sums that are masked.
 """
 
-from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import chain
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -35,6 +36,7 @@ class Question:
     cohort: tuple[str, ...] = ()
     attempt: int = 0
     own: Mapping[str, Request] = field(default_factory=dict)
+    added: bool = False  # whether replies are only added up: each is looked at once, in the order of `clients`
 
     def request_to(self, client: str) -> Request:
         """What one client is asked."""
@@ -69,6 +71,8 @@ class Cohort(Protocol):
     """The rows of each client, as far as its replies are seen."""
     noise_shares: int
     """Among how many clients the noise of a noisy reply is shared; 1 where each has the whole."""
+    compares_all: bool
+    """Whether every client is known to compare all of its rows where rows are compared, not a sample of them."""
 
     def observe(self, observer: Observer) -> None:
         """Show an observer every checked reply from now on; where none is seen it is never called."""
@@ -101,7 +105,7 @@ class PlainCohort:
     Clients are taken in the order of their names, so that no sum depends on who answered first.
     """
 
-    unseen, noise_shares = "", 1
+    unseen, noise_shares, compares_all = "", 1, False
 
     def __init__(
         self,
@@ -135,9 +139,11 @@ class PlainCohort:
         totals.begin(self)
 
     def total(self, request: Request, own: Reply | None = None) -> Steps[Any]:
-        """Everybody is asked; the replies are added up. Without clients the server's own is all there is."""
-        replies = (yield from self._gathered(request)).values()
-        total = reduce(add, replies if own is None else [own, *replies])
+        """Everybody is asked; the replies are added up one after the other. Without clients the server's own is all."""
+        self.round += 1
+        replies = yield replace(self._question(self.clients, request), added=True)
+        believed = self._one_by_one(request, replies)
+        total = reduce(add, believed if own is None else chain([own], believed))
         if self._totals is not None:
             self._totals.keep(request, total)
         return total
@@ -168,11 +174,36 @@ class PlainCohort:
         for observer in self._observers:
             self._refuse({name: observer(name, request, replies[name]) for name in clients})
         for name in clients:
-            assert self.n_rows is not None
-            self.n_rows[name] = replies[name].n_rows
-            if request.remembered:
-                self._earlier[name][type(request)] = request, replies[name]
+            self._remember(name, request, replies[name])
         return {name: replies[name] for name in clients}
+
+    def _one_by_one(self, request: Request, replies: Replies) -> Iterator[Any]:
+        """The same for who needs each reply once: none is held here, unless an observer holds it.
+
+        Once one is refused the others are only checked, so that all are named that break a rule.
+        """
+        refused: dict[str, str | None] = {}
+        objections: list[dict[str, str | None]] = [{} for _ in self._observers]
+        for name in self.clients:
+            there = {name: replies[name]} if name in replies else {}
+            if reason := self._why_refused(name, request, there):
+                refused[name] = reason
+                continue
+            reply = there.pop(name)
+            for observer, objected in zip(self._observers, objections, strict=True):
+                if reason := observer(name, request, reply):
+                    objected[name] = reason
+            self._remember(name, request, reply)
+            if not refused and not any(objections):
+                yield reply
+        for reasons in (refused, *objections):
+            self._refuse(reasons)
+
+    def _remember(self, client: str, request: Request, reply: Reply) -> None:
+        assert self.n_rows is not None
+        self.n_rows[client] = reply.n_rows
+        if request.remembered:
+            self._earlier[client][type(request)] = request, reply
 
     def _why_refused(self, client: str, request: Request, replies: Replies) -> str | None:
         if client not in replies:

@@ -1,16 +1,17 @@
 """What it costs to send the rows before and after a selection, by the paper's formula, and to select at all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedsieve.checks import ABOVE_ZERO, check_count, check_number
-from fedsieve.errors import ParameterError, listed
+from fedsieve.checks import ABOVE_ZERO, check_count, check_number, names_that_differ
+from fedsieve.errors import ParameterError, listed, shown
 from fedsieve.protocol.outcome import SentMessage, bytes_by_client
 
 OWNER = "communication_cost"
 BITS = 32  # per value of a row, the paper's example
 BYTE = 8  # bits
+MESSAGES = "a transcript_, or a dict of bytes by client"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,19 @@ def communication_cost(
     check_count(OWNER, "n_features", n_features)
     check_count(OWNER, "n_selected", n_selected, 1, n_features, "n_features=")
     check_count(OWNER, "bits", bits)
-    spent = dict(messages) if isinstance(messages, Mapping) else bytes_by_client(map(_sent, messages))
+    spent = _spent(messages)
     rows = _by_client("n_rows", n_rows, spent)
     for client, count in rows.items():
         check_count(OWNER, f"n_rows of {client!r}", count, 0)
     # A client that was dropped has sent and received as well.
     clients = [*rows, *(client for client in spent if client not in rows)]
     far = dict.fromkeys(clients, 1) if distances is None else _by_client("distances", distances, clients)
-    if unknown := [client for client in clients if client not in far]:
-        raise ParameterError(f"{OWNER}: distances has none of {listed(unknown)}; give one per client.")
+    missing, unknown = names_that_differ(clients, far)
+    if missing:
+        raise ParameterError(f"{OWNER}: distances has none of {listed(missing)}; give one per client.")
+    if unknown:
+        names = f"{listed(unknown)}; there are {listed(clients)}"
+        raise ParameterError(f"{OWNER}: distances names no such client: {names}.")
     for client, distance in far.items():
         check_number(OWNER, f"the distance of {client!r}", distance, *ABOVE_ZERO)
     held = sum(far[client] * count for client, count in rows.items())
@@ -70,14 +75,34 @@ def communication_cost(
     return CommunicationCost(held * n_features * bits, held * n_selected * bits, own)
 
 
+def _spent(messages: Any) -> dict[str, int]:
+    """The bytes to and from each client."""
+    if isinstance(messages, Mapping):
+        for client, n_bytes in messages.items():
+            check_count(OWNER, f"the bytes of {client!r}", n_bytes, 0)
+        return dict(messages)
+    if isinstance(messages, str) or not isinstance(messages, Iterable):
+        raise ParameterError(f"{OWNER}: messages must be {MESSAGES}; got {shown(messages)}.")
+    return bytes_by_client(map(_sent, messages))
+
+
 def _sent(entry: Any) -> SentMessage:
-    return SentMessage(**entry) if isinstance(entry, Mapping) else entry
+    try:
+        sent = SentMessage(**entry) if isinstance(entry, Mapping) else SentMessage(*entry)
+    except TypeError:
+        raise ParameterError(f"{OWNER}: messages must be {MESSAGES}; it holds {shown(entry)}.") from None
+    check_count(OWNER, "n_bytes of a message", sent.n_bytes, 0)
+    return sent
 
 
 def _by_client(name: str, values: Mapping[str, Any] | Sequence[Any], clients: Iterable[str]) -> dict[str, Any]:
     """Values by client; of a list in the order of the clients' names, where these are known."""
     if isinstance(values, Mapping):
         return dict(values)
+    if isinstance(values, str) or not isinstance(values, Collection):
+        raise ParameterError(f"{OWNER}: {name} must be a list, or a dict by client; got {shown(values)}.")
+    if not len(values):
+        raise ParameterError(f"{OWNER}: {name} is empty; give one entry per client.")
     width = len(str(max(len(values) - 1, 0)))
     names = sorted(clients) or [f"client-{index:0{width}d}" for index in range(len(values))]
     if len(names) != len(values):

@@ -19,7 +19,8 @@ from fedsieve.protocol.cohort import Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.outcome import Selection
 
-MAX_KEPT = 1 << 28  # bytes of replies that are kept for it
+MAX_KEPT = 1 << 27  # bytes of replies that are kept for it: with more sites there are none, and no influence is told
+MAX_FACTS = 200_000  # columns of single sites of which facts are kept: with more, the shift is not told from replies
 ODD = 0.15  # share of the chosen features that one site alone replaces
 TIMES = 3  # as much as the median site
 ROUNDING = 1e-9
@@ -29,7 +30,8 @@ SPREADS = 2.0  # times that a column deviates more, or less, with a site than wi
 class KeptReplies:
     """An observer that keeps the checked replies of a run's last attempt, as long as they are not too large.
 
-    What they tell of single columns is small, and kept in any case: `facts`, by request and client.
+    What they tell of single columns is smaller, and kept of more sites: `facts`, by request and client. Whatever is too
+    large is given up as a whole, so that memory does not grow with the number of sites.
     """
 
     def __init__(self) -> None:
@@ -40,11 +42,15 @@ class KeptReplies:
         self._said: list[tuple[Request, dict[str, Any]]] = []
         self._n_bytes = 0
         self.facts: list[tuple[Request, dict[str, ColumnFacts]]] = []
+        self._n_facts = 0
 
     def __call__(self, client: str, request: Request, reply: Any) -> None:
         """Keep a reply."""
-        facts = request.facts(reply)
-        if facts is not None:
+        facts = request.facts(reply) if self._n_facts <= MAX_FACTS else None
+        self._n_facts += 0 if facts is None else len(facts.features)
+        if self._n_facts > MAX_FACTS:
+            self.facts = []
+        elif facts is not None:
             if not self.facts or self.facts[-1][0] is not request:
                 self.facts.append((request, {}))
             self.facts[-1][1][client] = facts
@@ -63,11 +69,11 @@ class KeptReplies:
 
 
 class _Replayed:
-    """A cohort that repeats what was said; the replies to the last request come without one client's."""
+    """A cohort that repeats what was said; the replies to the last request come without one client's, or whole."""
 
-    unseen, noise_shares = "", 1
+    unseen, noise_shares, compares_all = "", 1, False
 
-    def __init__(self, rounds: list[tuple[Request, dict[str, Any]]], left_out: str) -> None:
+    def __init__(self, rounds: list[tuple[Request, dict[str, Any]]], left_out: str | None) -> None:
         self.n_rows: dict[str, int] | None = None
         self._rounds = [replies for _, replies in rounds]
         last = self._rounds[-1]
@@ -100,20 +106,29 @@ def influence(method: Method, labeled: Labeled, found: Selection, kept: KeptRepl
     kinds = [type(request) for request, _ in rounds]
     if method.private or not rounds or len(rounds[-1][1]) < 3 or len(set(kinds)) < len(kinds):
         return None
-    n_selected = method.k if found.n_selected is None else found.n_selected
-    chosen = set(found.order[:n_selected].tolist())
-    again = method.ranking_again(n_selected)
+    selected = found.order[: method.k if found.n_selected is None else found.n_selected]
+    if not len(selected):  # nothing was selected, so nothing is replaced
+        return None
+    again = method.ranking_again(selected)
+    chosen = _selected_again(again, labeled, _Replayed(rounds, None))  # by what the others are selected by
     moved = {}
     for site in rounds[-1][1]:
-        steps = again.run(labeled, _Replayed(rounds, site))
         try:
-            next(steps)
-        except StopIteration as finished:
-            without: Selection = finished.value
-            moved[site] = 1 - len(chosen & set(without.order[:n_selected].tolist())) / n_selected
+            without = _selected_again(again, labeled, _Replayed(rounds, site))
         except FedSieveError:
             continue
+        moved[site] = 1 - len(chosen & without) / len(chosen)
     return moved
+
+
+def _selected_again(method: Method, labeled: Labeled, cohort: _Replayed) -> set[int]:
+    steps = method.run(labeled, cohort)
+    try:
+        next(steps)
+    except StopIteration as finished:
+        found: Selection = finished.value
+        return set(found.order[: method.k if found.n_selected is None else found.n_selected].tolist())
+    raise AssertionError("what was said before is all that is asked for")
 
 
 def stretch(kept: KeptReplies) -> dict[str, float]:

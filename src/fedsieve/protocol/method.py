@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fedsieve import checks
-from fedsieve.arrays import Bool, Float
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import DataError, ParameterError, listed, occur_twice
-from fedsieve.kernels import MAX_ROWS
 from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import n_kept
 from fedsieve.protocol.outcome import Selection
-from fedsieve.tables import LARGEST, ArrayTable, Table, check_values
+from fedsieve.tables import LARGEST, MOST_ROWS, ArrayTable, Table, check_values
 from fedsieve.text import counted
 
 NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
@@ -63,8 +62,14 @@ class Method(ABC):
     takes_nominal: ClassVar[bool] = True
     takes_unknown_labels: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
+    most_rows: ClassVar[int] = MOST_ROWS - 1
+    """Of a site, that any agreement can allow."""
     decided_here: ClassVar[tuple[str, ...]] = ("n_features_to_select",)
     """Parameters of the server alone: what sites are asked follows from them in wide tables only, or not at all."""
+    most_by_default: ClassVar[int] = MOST_ROWS
+    """Of features to select, where no number is given."""
+    in_place_of: ClassVar[Mapping[str, str]] = {}
+    """Parameters of which only one may be given, the other being None."""
 
     features: tuple[str, ...]
     n_features_to_select: float | None = None  # a number, a share, or the usual share
@@ -77,7 +82,7 @@ class Method(ABC):
     max_message_bytes: int = 512_000_000
     min_clients: int = 2
     max_sites_per_client: int = 1
-    max_rows: int = MAX_ROWS - 1
+    max_rows: int = (1 << 20) - 1  # that a site may claim; in one process at least as many as the tables have
     secure: bool = False  # whether the server sees totals over sites only
     min_cell: int = 0  # in secure sums: rows of all sites that must be out of the ordinary in a column
     rows_per_column: int = 0  # in secure sums: rows of all sites for each column that is compared
@@ -93,7 +98,7 @@ class Method(ABC):
             checks.check_choice(self.name, name, getattr(self, name), allowed)
         self.check_count("max_message_bytes", 1)
         self.check_count("max_sites_per_client", 1)
-        self.check_count("max_rows", 2, MAX_ROWS - 1)
+        self.check_count("max_rows", 2, self.most_rows)
         self.check_n_features_to_select()
         checks.check_list(self.name, "nominal", self.nominal)
         checks.check_known(self.name, "nominal names", self.nominal, set(self.features))
@@ -115,6 +120,14 @@ class Method(ABC):
     def why_single_sites(self) -> str:
         """Why the method must hear every site by itself, so that no edge server can add up; empty where it need not."""
         return ""
+
+    @property
+    def why_no_edge_server(self) -> str:
+        """Why no edge server can stand between the server and its sites; empty where one can."""
+        if self.secure:
+            return "secure sums are between sites and one server: masks of two levels do not cancel."
+        kinds = (terms.request.reply.why_no_sum for terms in self.terms())
+        return self.why_single_sites or next((reason for reason in kinds if reason), "")
 
     def check_secure(self) -> None:
         """Refuse secure sums of what does not add up; a method calls it once all its parameters are checked."""
@@ -142,6 +155,11 @@ class Method(ABC):
         return Scaling(table[:, 0], table[:, 1], DECLARED)
 
     @property
+    def permitted_as(self) -> str:
+        """By which name a site's policy allows it."""
+        return self.name
+
+    @property
     def private(self) -> bool:
         """Whether sites answer with noise only, under a promise of differential privacy."""
         return False
@@ -153,10 +171,27 @@ class Method(ABC):
     @property
     def k(self) -> int:
         """How many features to select."""
-        return n_kept(self.n_features_to_select, len(self.features))
+        usual = self.most_by_default if self.n_features_to_select is None else len(self.features)
+        return min(n_kept(self.n_features_to_select, len(self.features)), usual)
 
-    def ranking_again(self, n_selected: int) -> "Method":  # noqa: ARG002 (most have nothing to leave out)
-        """The method for ranking the same labeled rows once more, without what only the first time is for."""
+    @property
+    def may_select_none(self) -> bool:
+        """Whether no feature at all is an answer."""
+        return False
+
+    @property
+    def most_selected(self) -> int:
+        """More features than these no result can have selected, as far as the agreement tells."""
+        return self.k
+
+    @classmethod
+    def with_others_left_out(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes of parameters, and of those that they take the place of."""
+        given = (name for name, value in changes.items() if value is not None)
+        return {**{cls.in_place_of[name]: None for name in given if name in cls.in_place_of}, **changes}
+
+    def ranking_again(self, selected: Int) -> "Method":  # noqa: ARG002 (most have nothing to leave out)
+        """The method for selecting as much from the same labeled rows once more, without what is for the first time."""
         return self
 
     @property

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from fedsieve.arrays import Float, Int
 
+CORRELATION, DISTANCE = "correlation", "distance"  # by which pairs of features are told to be alike
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -32,6 +34,10 @@ class Selection:
     def links(self) -> dict[str, Int]:
         """Per feature another feature, by name; -1 for none."""
         return {}
+
+    def pairs(self) -> tuple[str, Float] | None:
+        """How like the chosen features are to each other, best first, and by which measure, where that is known."""
+        return None
 
     def facts(self) -> dict[str, Any]:
         """Plain values about the run, by name."""

@@ -5,7 +5,8 @@ clock and starts no thread, so that any runtime can drive it: one process, a tes
 run is one cohort: if a client must be dropped, everything is asked again of the others.
 """
 
-from collections.abc import Callable, Iterable
+import hmac
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -30,12 +31,15 @@ def federated_selection(
     kept: KeptReplies | None = None,
     gather: GatherCohort | None = None,
     totals: KeptTotals | None = None,
+    *,
+    compares_all: bool = False,
 ) -> Steps[Selection]:
     """Run the method with the named clients.
 
     Yields `Question`, is sent a mapping from client name to reply, and returns the `Selection`. A reply that breaks a
     rule ends the run, or, under `on_bad_client="drop"`, starts it anew without that client. `kept` is shown the checked
     replies, `totals` their sums. `gather` makes another cohort than one whose replies are all seen.
+    `compares_all` says that no client has a table of which it compares a sample of rows.
     """
     names = tuple(clients)
     _check_names(method, names)
@@ -48,6 +52,7 @@ def federated_selection(
             cohort = PlainCohort(names, method.max_sites_per_client, rounds, method.max_rows, attempt)
         else:
             cohort = gather(names, rounds)
+        cohort.compares_all = compares_all
         if kept is not None:
             kept.begin()
             cohort.observe(kept)
@@ -89,31 +94,66 @@ def _check_names(method: Method, names: tuple[str, ...]) -> None:
 class EdgeServer:
     """Answers requests with the checked total over its own sites.
 
-    `method` is that of the whole federation. One run is one cohort here too: a site that fails makes the edge server
+    `method` is what it and its sites agreed on. One run is one cohort here too. Before anything was told above, the
+    edge server may go on without a site that fails (`on_bad_client="drop"`); from then on a site that fails makes it
     refuse, and the server above decides whether to go on without all its sites.
     """
 
     def __init__(self, method: Method, sites: Iterable[str]) -> None:
-        self._method = method
+        self._method, self._has_told, self._attempt = method, False, 0
+        self.dropped: dict[str, str] = {}
         self._cohort = PlainCohort(sites, method.max_sites_per_client, max_rows=method.max_rows)
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Those for whom it answers."""
+        return self._cohort.clients
 
     def answer(self, request: Request) -> Steps[Reply]:
         """Yields questions for its sites, is sent their replies, returns its own reply."""
         reason = self._method.why_single_sites or request.reply.why_no_sum
         if reason:
             return Refusal(f"an edge server: {reason}")
-        try:
-            total: Reply = yield from self._cohort.total(request)
-        except BadReplyError as bad:
-            failed = " ".join(f"site {site!r}: {reason}" for site, reason in bad.reasons.items())
-            return Refusal(f"an edge server, of which failed {failed}")
-        return total
+        while True:
+            try:
+                total: Reply = yield from self._cohort.total(request)
+            except BadReplyError as bad:
+                if not self._goes_on_without(bad.reasons):
+                    failed = {**self.dropped, **bad.reasons}.items()
+                    named = " ".join(f"site {site!r}: {reason}" for site, reason in failed)
+                    return Refusal(f"an edge server, of which failed {named}")
+            else:
+                self._has_told = True
+                return total
+
+    def _goes_on_without(self, reasons: Mapping[str, str]) -> bool:
+        """Whether the others are asked anew; to them that is another run, since the cohort is another."""
+        method, left = self._method, [site for site in self.sites if site not in reasons]
+        if self._has_told or method.on_bad_client == "raise" or len(left) < method.min_clients:
+            return False
+        self.dropped |= reasons
+        self._attempt += 1
+        self._cohort = PlainCohort(
+            left, method.max_sites_per_client, self._cohort.round, method.max_rows, attempt=self._attempt
+        )
+        return True
+
+
+def secret_seed(secret: bytes, name: str) -> bytes:
+    """What the owner of a secret draws at random from under this name: for others as good as chance."""
+    return hmac.digest(secret, name.encode(), "sha256")
+
+
+def rows_seed(secret: bytes) -> bytes:
+    """What the owner of a secret draws a table's rows from, in all runs the same."""
+    return secret_seed(secret, "the rows that are compared")  # no run has such a name
 
 
 class RunMemory:
     """The memory of a client that lives as long as the run."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: bytes = b"") -> None:
+        self.seed = seed
         self._kept: dict[str, Float] = {}
 
     def keep(self, name: str, values: Float) -> None:

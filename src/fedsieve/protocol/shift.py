@@ -11,6 +11,7 @@ import numpy as np
 
 from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables, together
 from fedsieve.measures.shift import Shift, compare
+from fedsieve.measures.streamed_facts import facts_of_streams
 from fedsieve.protocol.cohort import SERVER
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.method import Labeled, Method
@@ -18,7 +19,7 @@ from fedsieve.tables import Table, dense
 
 WORST = 10  # columns of a site that a record holds
 MOST_TOLD = 20  # findings that get a warning of their own
-BLOCK = 1 << 22  # values that are looked at together
+BLOCK = 1 << 22  # values of all parties that are looked at together
 
 
 def site_shift(method: Method, labeled: Labeled, kept: KeptReplies) -> Shift | None:
@@ -41,7 +42,9 @@ def shift_of_tables(method: Method, labeled: Labeled, tables: Mapping[str, Table
     if method.secure or method.private:
         return None
     parties, features = {SERVER: method.server_table(labeled), **tables}, method.features
-    step = max(1, BLOCK // max(table.n_rows for table in parties.values()))
+    if any(table.streamed for table in tables.values()):
+        return compare(facts_of_streams(parties, features), ~method.nominal_mask)
+    step = max(1, BLOCK // max(1, sum(table.n_rows for table in parties.values())))
     told: dict[str, list[ColumnFacts]] = {name: [] for name in parties}
     for start in range(0, len(features), step):
         block = features[start : start + step]

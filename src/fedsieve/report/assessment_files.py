@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fedsieve.catalog import ALL_FEATURES
 from fedsieve.errors import DataError
 from fedsieve.experiments.assessment import METRICS, OWN, Assessment
-from fedsieve.experiments.rankers import ALL
 from fedsieve.files import write_together
 from fedsieve.report.pictures import new_figure, save
 from fedsieve.versions import versions
@@ -23,8 +23,8 @@ TITLES = {
 }
 
 
-def assessment_record(found: Assessment) -> dict[str, Any]:
-    """All of it as plain values."""
+def assessment_record(found: Assessment, command: str | None = None) -> dict[str, Any]:
+    """All of it as plain values, and the command by which it was made, if it was one."""
     return {
         "format": FORMAT,
         "method": found.method,
@@ -37,17 +37,18 @@ def assessment_record(found: Assessment) -> dict[str, Any]:
         "summary": found.summary,
         "folds": list(found.rows),
         "versions": versions(),
+        "command": command,
     }
 
 
-def write_assessment(found: Assessment, folder: str | Path) -> list[Path]:
+def write_assessment(found: Assessment, folder: str | Path, command: str | None = None) -> list[Path]:
     """Write the four files into a folder, which is made if need be; returns them."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{place}: cannot be made: {error.strerror}.") from None
-    text = json.dumps(assessment_record(found), indent=1, allow_nan=False) + "\n"
+    text = json.dumps(assessment_record(found, command), indent=1, allow_nan=False) + "\n"
     draw_assessment(found, place / PICTURE)
     write_together(
         {
@@ -71,8 +72,8 @@ def draw_assessment(found: Assessment, path: Path) -> None:
                 where = [at for at, _ in points]
                 mean = [found.mean(method, classifier, point, metric) for _, point in points]
                 deviation = [found.deviation(method, classifier, point, metric) for _, point in points]
-                lines = {"color": f"C{number}", "label": method, "linestyle": "--" if method == ALL else "-"}
-                axes.plot(where, mean, marker="" if method == ALL else "o", markersize=3, **lines)
+                lines = {"color": f"C{number}", "label": method, "linestyle": "--" if method == ALL_FEATURES else "-"}
+                axes.plot(where, mean, marker="" if method == ALL_FEATURES else "o", markersize=3, **lines)
                 low, high = ([m + side * d for m, d in zip(mean, deviation, strict=True)] for side in (-1, 1))
                 axes.fill_between(where, low, high, color=f"C{number}", alpha=0.12, linewidth=0)
             axes.axvline(own, color="gray", linewidth=0.8, linestyle=":")
@@ -81,8 +82,7 @@ def draw_assessment(found: Assessment, path: Path) -> None:
         row[0].set_ylabel(TITLES[metric])
     lines, names = panels[0, 0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside lower center", ncols=4, fontsize=9)
-    folds = f"{found.n_repeats} times {found.n_folds} folds of {found.n_rows} rows"
-    figure.suptitle(f"{found.method}, {folds}", fontsize=11)
+    figure.suptitle(f"{found.method}, {found.folds}", fontsize=11)
     save(figure, path)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fedsieve.audit.finding import AUC, Finding
+from fedsieve.report.markdown_table import markdown_table
 
 TITLE = "What a curious server could learn"
 COLUMNS = ("attack", "read", "by chance", "server's own rows", "verdict")
@@ -39,8 +40,7 @@ def audit_section(findings: Iterable[Finding], about: str) -> dict[str, Any]:
 def as_markdown(section: dict[str, Any]) -> str:
     """The section as a page of its own, or a part of one."""
     lines = [f"## {section['title']}", "", *(f"{words}\n" for words in section["words"])]
-    lines += [_line(section["columns"]), "|---" * len(section["columns"]) + "|"]
-    lines += [_line(row) for row in section["rows"]]
+    lines += markdown_table(section["columns"], section["rows"])
     lines += ["", *(f"- **{attack}**: {asked}" for attack, asked in section["asked"].items()), ""]
     return "\n".join(lines)
 
@@ -76,7 +76,3 @@ def _number(finding: Finding, value: float) -> str:
 
 def _sentence(what: str, attacks: list[str]) -> str:
     return f"{what}: {', '.join(attacks)}." if attacks else ""
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

@@ -7,6 +7,7 @@ from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Experiment
 from fedsieve.experiments.records import Record
 from fedsieve.protocol.communication import BYTE, communication_cost
+from fedsieve.report.markdown_table import markdown_table
 
 
 def communication_table(experiment: Experiment, records: dict[str, Record], shapes: dict[str, tuple[int, int]]) -> str:
@@ -17,8 +18,8 @@ def communication_table(experiment: Experiment, records: dict[str, Record], shap
     """
     wires = [contender.title for contender in experiment.contenders]
     rows = list(_rows(experiment, records, shapes))
-    header = ["dataset", "printed, before", "printed, after", "real, before", "real, after"]
-    header += [f"real, after + {wire}" for wire in [*wires, "matrices"]]
+    titles = ["dataset", "printed, before", "printed, after", "real, before", "real, after"]
+    titles += [f"real, after + {wire}" for wire in [*wires, "matrices"]]
     given = f"D_i = {list(experiment.distances)}" if experiment.distances else "D_i = 1"
     lines = [
         f"# {experiment.title}",
@@ -27,9 +28,7 @@ def communication_table(experiment: Experiment, records: dict[str, Record], shap
         "rows of the dataset; real N_i are the rows a client holds. The last columns add the selection's own bytes, to "
         "and from the clients: measured for the recorded wire forms; `matrices` by the size of its values, 8 d N_i².",
         "",
-        "| " + " | ".join(header) + " |",
-        "|---|" + "---|" * (len(header) - 1),
-        *(f"| {dataset} | " + " | ".join(f"{cell / 1e6:,.2f}" for cell in cells) + " |" for dataset, cells in rows),
+        *markdown_table(titles, ([dataset, *(f"{cell / 1e6:,.2f}" for cell in cells)] for dataset, cells in rows)),
         "",
         "In words:",
         "",

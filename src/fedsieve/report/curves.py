@@ -7,6 +7,7 @@ from fedsieve.catalog import registry
 from fedsieve.experiments.config import Contender, Experiment
 from fedsieve.experiments.evaluation import HIGHER_IS_BETTER, Evaluation
 from fedsieve.experiments.summary import Cell, Numbers, gain
+from fedsieve.report.markdown_table import markdown_table
 from fedsieve.report.metric_tables import OURS, TITLES
 from fedsieve.report.pictures import new_figure, save
 
@@ -16,18 +17,20 @@ def curve_tables(experiment: Experiment, numbers: Numbers, figures: list[str]) -
     lines = [f"# {experiment.title}", "", *(f"![{name}]({name})" for name in figures), ""]
     for evaluation in experiment.evaluations:
         shown = experiment.shown(evaluation)
-        lines += [f"## Who is best, {shown} features", "", *_wins(experiment, numbers, evaluation), ""]
-        for metric, title in TITLES.items():
-            lines += [f"## {title}, {shown} features", "", *_values(experiment, numbers, evaluation, metric), ""]
+        if sum(map(_competes, experiment.contenders)) > 1:
+            lines += [f"## Who is best, {shown} features", "", *_wins(experiment, numbers, evaluation), ""]
+        for metric in experiment.metrics:
+            values = _values(experiment, numbers, evaluation, metric)
+            lines += [f"## {TITLES[metric]}, {shown} features", "", *values, ""]
     return "\n".join(lines)
 
 
 def draw_curves(experiment: Experiment, numbers: Numbers, evaluation: Evaluation, path: Path) -> None:
     """Metrics (rows) against what is varied, one column per dataset, one line per method."""
     by_level = len(experiment.k_levels) > 1
-    figure = new_figure("drawing figures", (3 * len(experiment.datasets), 8))
-    panels = figure.subplots(len(TITLES), len(experiment.datasets), squeeze=False)
-    for row, (metric, title) in zip(panels, TITLES.items(), strict=True):
+    figure = new_figure("drawing figures", (3 * len(experiment.datasets), 2 + 2 * len(experiment.metrics)))
+    panels = figure.subplots(len(experiment.metrics), len(experiment.datasets), squeeze=False).tolist()
+    for row, metric in zip(panels, experiment.metrics, strict=True):
         for axes, dataset in zip(row, experiment.datasets, strict=True):
             for contender in experiment.contenders:
                 cells = [Cell(dataset, contender, evaluation, point, metric) for point in experiment.points]
@@ -41,26 +44,25 @@ def draw_curves(experiment: Experiment, numbers: Numbers, evaluation: Evaluation
                     marker="o",
                     markersize=3,
                 )
-            axes.set_title(dataset if metric == "average_precision" else "", fontsize=10)
+            axes.set_title(dataset if row is panels[0] else "", fontsize=10)
             varied = "selected features, % of k" if by_level else "labeled rows, %"
-            axes.set_xlabel(varied if metric == "ranking_loss" else "")
-        row[0].set_ylabel(title)
-    lines, names = panels[0, 0].get_legend_handles_labels()
+            axes.set_xlabel(varied if row is panels[-1] else "")
+        row[0].set_ylabel(TITLES[metric])
+    lines, names = panels[0][0].get_legend_handles_labels()
     figure.legend(lines, names, loc="outside lower center", ncols=5, fontsize=9)
     figure.suptitle(experiment.title)
     save(figure, path, dpi=100)
 
 
-def _values(experiment: Experiment, numbers: Numbers, evaluation: Evaluation, metric: str) -> Iterator[str]:
+def _values(experiment: Experiment, numbers: Numbers, evaluation: Evaluation, metric: str) -> list[str]:
     by_level = len(experiment.k_levels) > 1
     shares = [point.k_level if by_level else point.labeled for point in experiment.points]
-    yield "| dataset | method | " + " | ".join(f"{share:.0%}" for share in shares) + " |"
-    yield "|---|---|" + "---|" * len(shares)
+    rows = []
     for dataset in experiment.datasets:
         for contender in experiment.contenders:
             cells = [numbers.get(Cell(dataset, contender, evaluation, p, metric)) for p in experiment.points]
-            values = " | ".join("-" if cell is None else str(cell) for cell in cells)
-            yield f"| {dataset} | {contender.shown_title} | {values} |"
+            rows.append([dataset, contender.shown_title, *("-" if cell is None else str(cell) for cell in cells)])
+    return markdown_table(["dataset", "method", *(f"{share:.0%}" for share in shares)], rows)
 
 
 def _wins(experiment: Experiment, numbers: Numbers, evaluation: Evaluation) -> Iterator[str]:
@@ -72,12 +74,12 @@ def _wins(experiment: Experiment, numbers: Numbers, evaluation: Evaluation) -> I
     yield f"Best mean among these in so many of {len(cells)} comparisons (dataset and {share}); in brackets, in"
     yield f"how many {OURS} is better than it by more than one standard error of the difference over seeds, and worse:"
     yield ""
-    yield "| method | " + " | ".join(metric.replace("_", " ") for metric in HIGHER_IS_BETTER) + " |"
-    yield "|---|" + "---|" * len(HIGHER_IS_BETTER)
+    rows = []
     for rival in rivals:
-        row = []
-        for metric, higher in HIGHER_IS_BETTER.items():
+        row = [rival.shown_title]
+        for metric in experiment.metrics:
             best = better = worse = 0
+            better_of = max if HIGHER_IS_BETTER[metric] else min
             for dataset, point in cells:
                 known = {
                     other: numbers[cell]
@@ -86,11 +88,12 @@ def _wins(experiment: Experiment, numbers: Numbers, evaluation: Evaluation) -> I
                 }
                 if rival not in known or paper_method not in known:
                     continue
-                best += known[rival].mean == (max if higher else min)(number.mean for number in known.values())
+                best += known[rival].mean == better_of(number.mean for number in known.values())
                 verdict = gain(known[paper_method], known[rival], metric).verdict
                 better, worse = better + (verdict == "better than"), worse + (verdict == "worse than")
             row.append(f"{best}" if rival == paper_method else f"{best} ({better}, {worse})")
-        yield f"| {rival.shown_title} | " + " | ".join(row) + " |"
+        rows.append(row)
+    yield from markdown_table(["method", *(metric.replace("_", " ") for metric in experiment.metrics)], rows)
 
 
 def _competes(contender: Contender) -> bool:

@@ -4,7 +4,6 @@
 """
 
 import inspect
-import re
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -12,6 +11,9 @@ from typing import Any
 from fedsieve.messages import REQUESTS, Request, Terms
 from fedsieve.messages.columns import DECLARED
 from fedsieve.methods import METHODS, Method
+from fedsieve.methods.follow_ups import FOLLOW_UPS
+from fedsieve.report.markdown_table import markdown_table
+from fedsieve.report.sections.privacy import revealed
 
 WIDE = 5000
 AND = " and "
@@ -28,24 +30,35 @@ replies are checked; [architecture](architecture.md) tells how to add a message.
   {WIDE:,} columns; options that ask for more (`selected_distance`) are on.
 - **Adds up**: whether the sum of two replies is the reply of both sites' rows together, so that the server needs the
   sum only, and an edge server can make it. (`Covariances` in each site's own ranges, which FedCMFS asks for with
-  `combine="p-values"`, are compared one by one and never added.)
+  `combine="p-values"` and `"votes"`, are compared one by one and never added.)
 - **Agreed**: what a site's own copy of the agreement holds a request to, besides its kind. Columns are always agreed:
   only those, each once, read as agreed.
 - **Under `site`**: what the policy of a site that joined adds. All requests of a run must make one story there: kinds
   in the method's order and number, ranges, radius and cohort the same throughout ([privacy](privacy.md)).
 
 A site that cannot or will not answer sends a `Refusal` with its reason instead.
-
-| request | reply | asked by | adds up | a reply reveals | the request reveals | agreed | under `site` |
-|---|---|---|---|---|---|---|---|
 """
+TITLES = (
+    "request",
+    "reply",
+    "asked by",
+    "adds up",
+    "a reply reveals",
+    "the request reveals",
+    "agreed",
+    "under `site`",
+)
 
 
 def page() -> str:
     """The whole page."""
     asked = {name: [(setting, method.terms()) for setting, method in variants(METHODS[name])] for name in METHODS}
+    some = next(iter(METHODS.values()))(("a", "b"))
+    asked |= {
+        f"`{name}`, after a run": [("", kind.after(some, ("a",), ("y",)).terms())] for name, kind in FOLLOW_UPS.items()
+    }
     kinds = [kind for kind in REQUESTS.values() if kind.__module__.startswith("fedsieve.")]
-    return HEAD + "".join(_row(kind, asked) for kind in kinds)
+    return "\n".join([HEAD, *markdown_table(TITLES, (_row(kind, asked) for kind in kinds)), ""])
 
 
 def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
@@ -71,23 +84,22 @@ def variants(of_method: type[Method]) -> Iterator[tuple[str, Method]]:
     yield f"{WIDE:,} columns", of_method(tuple(f"x{i}" for i in range(WIDE)), **some)
 
 
-def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]]]]) -> str:
+def _row(kind: type[Request], asked: dict[str, list[tuple[str, tuple[Terms, ...]]]]) -> tuple[str, ...]:
     askers = [words for name, settings in asked.items() if (words := _asker(kind, name, settings))]
     askers += ["secure sums of any method"] * kind.machinery
     why_not = kind.reply.why_no_sum
     agreed = (one for settings in asked.values() for _, all_ in settings for one in all_ if one.request is kind)
     terms = type(next(agreed, None))
-    cells = (
+    return (
         f"`{kind.__name__}`",
         f"`{kind.reply.__name__}`",
         "; ".join(askers) or "nobody",
         f"no: {why_not.rstrip('.')}" if why_not else "yes" if not kind.reply.why_not_masked else "yes, but not masked",
-        _revealed(kind.reply),
-        _revealed(kind),
+        revealed(kind.reply),
+        revealed(kind),
         _agreed(terms),
         _guarded(terms),
     )
-    return f"| {' | '.join(cells)} |\n"
 
 
 def _asker(kind: type[Request], name: str, settings: list[tuple[str, tuple[Terms, ...]]]) -> str:
@@ -104,14 +116,6 @@ def _asker(kind: type[Request], name: str, settings: list[tuple[str, tuple[Terms
     return f"{name}{', not with' if by_default else ' with'} {', '.join(differing)}"
 
 
-def _revealed(kind: type) -> str:
-    """What follows "Reveals" in the docstring."""
-    found = re.search(r"Reveals (.*?)\.?(\n\n|$)", inspect.getdoc(kind) or "", re.DOTALL)
-    if found is None:
-        raise ValueError(f"the docstring of {kind.__name__} does not say what it reveals; add 'Reveals ...'.")
-    return " ".join(found[1].split())
-
-
 def _agreed(terms: type) -> str:
     """The docstrings of the checks that a message's terms add to those of all."""
     if not issubclass(terms, Terms):
@@ -125,6 +129,7 @@ def _guarded(terms: type) -> str:
     if not issubclass(terms, Terms):
         return "-"
     parts = [f"Needs `{terms.permission}`." if terms.permission else ""]
+    parts += ["Needs `rows_may_leave`, and a second consent."] * terms.sends_rows
     if terms.check_site is not Terms.check_site:
         parts.append(inspect.getdoc(terms.check_site) or "")
     if terms.lasting:

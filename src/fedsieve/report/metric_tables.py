@@ -2,16 +2,17 @@
 
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from fedsieve.catalog import registry
+from fedsieve.catalog import ALL_FEATURES, RANDOM, registry
 from fedsieve.experiments.config import Contender, Experiment
 from fedsieve.experiments.evaluation import HIGHER_IS_BETTER, Evaluation
 from fedsieve.experiments.records import Record
 from fedsieve.experiments.summary import VERDICTS, Cell, Comparison, Number, Numbers, gain
+from fedsieve.report.markdown_table import markdown_table
 from fedsieve.report.pictures import new_figure, save
 
 PUBLISHED = {
@@ -76,10 +77,8 @@ class MetricTables:
         (point,) = self.experiment.points
         return self.numbers.get(Cell(dataset, contender, evaluation, point, metric)) if contender else None
 
-    def _table(self, metric: str, evaluation: Evaluation) -> Iterator[str]:
-        datasets = self.experiment.datasets
-        yield "| method | labels | " + " | ".join(datasets) + " |"
-        yield "|---|---|" + "---|" * len(datasets)
+    def _table(self, metric: str, evaluation: Evaluation) -> list[str]:
+        datasets, rows = self.experiment.datasets, []
         for contender in self.experiment.contenders:
             cells = []
             for dataset in datasets:
@@ -87,14 +86,15 @@ class MetricTables:
                 theirs = self.published.get((metric, contender.title, dataset))  # a variant has no published value
                 ours = "-" if number is None else str(number)
                 cells.append(ours if theirs is None else f"{ours} [{theirs:g}]")
-            yield f"| {contender.shown_title} | {self._labels(contender)} | " + " | ".join(cells) + " |"
+            rows.append([contender.shown_title, self._labels(contender), *cells])
         entries = [registry().get(contender.name) for contender in self.experiment.contenders]
         among = any(entry and entry.supervision == "supervised" and not entry.federated for entry in entries)
         for name in NOT_IDENTIFIED if among else ():  # the paper lists them with the supervised methods in one place
             theirs_only = [self.published.get((metric, name, dataset)) for dataset in datasets]
             if any(value is not None for value in theirs_only):
                 shown = ("-" if value is None else f"- [{value:g}]" for value in theirs_only)
-                yield f"| {name} (not identified) | - | " + " | ".join(shown) + " |"
+                rows.append([f"{name} (not identified)", "-", *shown])
+        return markdown_table(["method", "labels", *datasets], rows)
 
     def _labels(self, contender: Contender) -> str:
         """The share of labels that a method sees; "-" for one that is not implemented."""
@@ -104,9 +104,9 @@ class MetricTables:
 
     def _against_random(self) -> Iterator[str]:
         """Whether each method beats random features by more than one standard error of the difference, per seed."""
-        random = self.experiment.contender("random")
+        random = self.experiment.contender(RANDOM)
         for contender in self.experiment.contenders:
-            if contender.name in ("random", "all features"):
+            if contender.name in (RANDOM, ALL_FEATURES):
                 continue
             for evaluation in self.experiment.evaluations:
                 verdicts: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
@@ -154,42 +154,76 @@ class MetricTables:
             rows = list(self._against_each(evaluation))
             if not rows:
                 return ""
-            held, pairs = self._orders_that_hold(evaluation)
+            held, pairs = self.orders_that_hold(evaluation)
             lines += [
                 f"{OURS} against each method over dataset and metric, {shown} features, by more than one standard "
                 "error of the difference over seeds; and in how many of these it was better as published:",
                 "",
-                "| against | better | no different | worse | better as published |",
-                "|---|---|---|---|---|",
-                *rows,
+                *markdown_table(["against", "better", "no different", "worse", "better as published"], rows),
                 "",
                 f"Of {pairs} published orders of two methods (a dataset and a metric each), {held} hold in our means, "
                 f"{shown} features; chance would keep half.",
                 "",
+                *self._readings(evaluation),
             ]
         return "\n".join(lines)
 
-    def _against_each(self, evaluation: Evaluation) -> Iterator[str]:
+    def _against_each(self, evaluation: Evaluation) -> Iterator[list[str]]:
         paper_method = self.experiment.contender(OURS)
         for contender in self.experiment.contenders:
-            if contender.title != contender.name or contender.name == OURS:
+            if paper_method is None or contender.name == OURS:
                 continue
-            counts = dict.fromkeys(VERDICTS, 0)
-            theirs = []
-            for metric, higher in HIGHER_IS_BETTER.items():
-                for dataset in self.experiment.datasets:
-                    ours = self._number(dataset, paper_method, evaluation, metric)
-                    other = self._number(dataset, contender, evaluation, metric)
-                    if ours is not None and other is not None:
-                        counts[gain(ours, other, metric).verdict] += 1
-                    pair = [self.published.get((metric, name, dataset)) for name in (OURS, contender.name)]
-                    if pair[0] is not None and pair[1] is not None:
-                        theirs.append((pair[0] > pair[1]) == higher)
+            counts = self.counts(paper_method, contender, evaluation)
+            theirs = self._published_verdicts(contender)
             if any(counts.values()):
                 was = f"{sum(theirs)} of {len(theirs)}" if theirs else "-"
-                yield f"| {contender.shown_title} | " + " | ".join(map(str, counts.values())) + f" | {was} |"
+                yield [contender.shown_title, *map(str, counts.values()), was]
 
-    def _orders_that_hold(self, evaluation: Evaluation) -> tuple[int, int]:
+    def counts(self, row: Contender, other: Contender, evaluation: Evaluation) -> dict[str, int]:
+        """Over datasets and metrics, how often a row is better than, no different from and worse than another."""
+        counts = dict.fromkeys(VERDICTS, 0)
+        for metric in TITLES:
+            for dataset in self.experiment.datasets:
+                ours = self._number(dataset, row, evaluation, metric)
+                theirs = self._number(dataset, other, evaluation, metric)
+                if ours is not None and theirs is not None:
+                    counts[gain(ours, theirs, metric).verdict] += 1
+        return counts
+
+    def _published_verdicts(self, contender: Contender) -> list[bool]:
+        """Whether the paper's method was better as published, per dataset and metric."""
+        verdicts = []
+        for metric, higher in HIGHER_IS_BETTER.items():
+            for dataset in self.experiment.datasets:
+                pair = [self.published.get((metric, name, dataset)) for name in (OURS, contender.name)]
+                if pair[0] is not None and pair[1] is not None:
+                    verdicts.append((pair[0] > pair[1]) == higher)
+        return verdicts
+
+    def _readings(self, evaluation: Evaluation) -> Iterator[str]:
+        """Each reading of the paper's method against random features and against all published rivals together."""
+        readings = [row for row in self.experiment.contenders if row.name == OURS]
+        rivals = [
+            row
+            for row in self.experiment.contenders
+            if row.title == row.name and row.name != OURS and self._published_verdicts(row)
+        ]
+        random = self.experiment.contender(RANDOM)
+        if len(readings) < 2 or not rivals or random is None:
+            return
+        yield f"Each reading of {OURS}, {self.experiment.shown(evaluation)} features: better, no different, worse."
+        yield ""
+        rows = []
+        for reading in readings:
+            chance = self.counts(reading, random, evaluation)
+            together = [self.counts(reading, rival, evaluation) for rival in rivals]
+            sums = [sum(counts[verdict] for counts in together) for verdict in VERDICTS]
+            rows.append([reading.title, _in_a_row(chance.values()), _in_a_row(sums)])
+        titles = ["reading", "than random features", f"than the {len(rivals)} published rivals together"]
+        yield from markdown_table(titles, rows)
+        yield ""
+
+    def orders_that_hold(self, evaluation: Evaluation) -> tuple[int, int]:
         """How many pairs of methods stand in the published order, and how many pairs there are."""
         held = pairs = 0
         for metric in HIGHER_IS_BETTER:
@@ -204,6 +238,10 @@ class MetricTables:
                     pairs += first_there != second_there
                     held += (first_there - second_there) * (first_here - second_here) > 0
         return held, pairs
+
+
+def _in_a_row(counts: Iterable[int]) -> str:
+    return ", ".join(map(str, counts))
 
 
 def draw_critical_differences(comparisons: dict[str, Comparison], path: Path) -> None:

@@ -5,15 +5,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from fedsieve.catalog import ALL_FEATURES
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.config import Contender, Experiment
 from fedsieve.experiments.evaluation import Evaluation
 from fedsieve.experiments.sensitivity import Variant, in_words, random_beside, variants
-from fedsieve.experiments.summary import VERDICTS, Cell, Number, Numbers, gain
+from fedsieve.experiments.summary import VERDICTS, Cell, Gain, Number, Numbers, gain
+from fedsieve.report.markdown_table import markdown_table
 from fedsieve.report.pictures import new_figure, save
 
 AP = "average_precision"
-EVERYTHING = "all features"
 MARKS = dict(zip(VERDICTS, (" +", "", " -"), strict=True))
 
 
@@ -22,20 +23,22 @@ def sensitivity_page(experiment: Experiment, numbers: Numbers, figures: list[str
     if not numbers:
         raise ParameterError(f"{experiment.name}: no run of it is recorded; run without --report-only.")
     seeds = ", ".join(map(str, experiment.seeds))
+    crossings = ", then some of them crossed" if experiment.crossed else ""
     lines = [
         f"# {experiment.title}",
         "",
         *(f"![{name}]({name})" for name in figures),
         "",
-        f"{experiment.contenders[0].title} with one factor at a time unlike the default; seeds {seeds}. Average "
-        "precision, mean ± deviation over seeds; + and - where it is better or worse than as many random features by "
-        "more than one standard error of the difference over seeds. In the figures, bands are one deviation around "
-        "random features and all features.",
+        f"{experiment.contenders[0].title} with one factor at a time unlike the default{crossings}; seeds {seeds}. "
+        "Average precision, mean ± deviation over seeds; + and - where it is better or worse than as many random "
+        "features by more than one standard error of the difference over seeds. In the figures, bands are one "
+        "deviation around random features and all features.",
         "",
     ]
     for evaluation in experiment.evaluations:
         table = _Table(experiment, numbers, evaluation)
         shown = experiment.shown(evaluation)
+        lines += [f"## Better than random? {shown} features", "", *table.against_random(), ""]
         lines += [f"## Which settings do best, {shown} features", "", *table.best(), ""]
         for name, rows in variants(experiment).items():
             lines += [f"## {name}, {shown} features", "", *table.of_factor(rows), ""]
@@ -43,24 +46,49 @@ def sensitivity_page(experiment: Experiment, numbers: Numbers, figures: list[str
 
 
 def draw_sensitivity(experiment: Experiment, numbers: Numbers, evaluation: Evaluation, path: Path) -> None:
-    """Average precision against the values of each factor (rows), one column per dataset."""
-    rows = {name: found for name, found in variants(experiment).items() if len(found[0].values) == 1}
+    """Average precision against the values of each factor (rows), one column per dataset.
+
+    A crossing is drawn against its first factor, with a line for each combination of the others.
+    """
+    rows = variants(experiment)
     figure = new_figure("drawing figures", (3 * len(experiment.datasets), 2.2 * len(rows)))
-    panels = figure.subplots(len(rows), len(experiment.datasets), squeeze=False)
+    panels = figure.subplots(len(rows), len(experiment.datasets), squeeze=False).tolist()
     table = _Table(experiment, numbers, evaluation)
-    for row, (name, found) in zip(panels, rows.items(), strict=True):
+    for row, found in zip(panels, rows.values(), strict=True):
+        lines = _lines(found)
+        first = next(iter(lines.values()))
         for axes, dataset in zip(row, experiment.datasets, strict=True):
-            ours = [table.number(dataset, variant.contender) for variant in found]
-            _band(axes, [table.number(dataset, random_beside(experiment, v.contender)) for v in found], RANDOM_COLOR)
-            _band(axes, [table.number(dataset, experiment.contender(EVERYTHING))] * len(found), ALL_COLOR)
-            known = [(place, number) for place, number in enumerate(ours) if number is not None]
-            means, deviations = ([getattr(n, what) for _, n in known] for what in ("mean", "deviation"))
-            axes.errorbar([place for place, _ in known], means, deviations, capsize=2, marker="o", markersize=3)
-            axes.set_xticks(range(len(found)), [in_words(variant.values[0][1]) for variant in found], fontsize=7)
+            _band(axes, [table.number(dataset, random_beside(experiment, v.contender)) for v in first], RANDOM_COLOR)
+            _band(axes, [table.number(dataset, experiment.contender(ALL_FEATURES))] * len(first), ALL_COLOR)
+            for label, of_line in lines.items():
+                ours = [table.number(dataset, variant.contender) for variant in of_line]
+                known = [(place, number) for place, number in enumerate(ours) if number is not None]
+                means, deviations = ([getattr(n, what) for _, n in known] for what in ("mean", "deviation"))
+                axes.errorbar(
+                    [place for place, _ in known],
+                    means,
+                    deviations if len(lines) == 1 else None,  # of several lines they would hide each other
+                    capsize=2,
+                    marker="o",
+                    markersize=3,
+                    label=label,
+                )
+            axes.set_xticks(range(len(first)), [in_words(variant.values[0][1]) for variant in first], fontsize=7)
+            axes.margins(x=0.1)  # room for words as values
             axes.set_title(dataset if row is panels[0] else "", fontsize=10)
-        row[0].set_ylabel(name)
+        row[0].set_ylabel(found[0].values[0][0])
+        if len(lines) > 1:
+            row[-1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.suptitle(f"{experiment.title}: average precision (orange: random features, green: all)")
     save(figure, path, dpi=100)
+
+
+def _lines(rows: list[Variant]) -> dict[str, list[Variant]]:
+    """The rows of a factor or crossing by the values of all factors but the first."""
+    lines: dict[str, list[Variant]] = {}
+    for row in rows:
+        lines.setdefault(", ".join(in_words(value) for _, value in row.values[1:]), []).append(row)
+    return lines
 
 
 RANDOM_COLOR, ALL_COLOR = "tab:orange", "tab:green"
@@ -85,53 +113,63 @@ class _Table:
         """Of one row on one dataset, where it is recorded."""
         return None if row is None else self._numbers.get(Cell(dataset, row, self._evaluation, self._point, AP))
 
-    def of_factor(self, rows: list[Variant]) -> Iterator[str]:
+    def of_factor(self, rows: list[Variant]) -> list[str]:
         """A line per dataset, a column per value; random features beside each where their number is varied."""
         several = any(row.contender.k_share is not None for row in rows)
-        yield "| dataset | " + " | ".join(row.words for row in rows) + " | random | all features |"
-        yield "|---|" + "---|" * (len(rows) + 2)
+        lines = []
         for dataset in self.experiment.datasets:
             cells = [self._marked(dataset, row.contender) for row in rows]
             random = [self.number(dataset, random_beside(self.experiment, row.contender)) for row in rows]
             beside = ", ".join(_short(number) for number in random) if several else _short(random[0])
-            yield f"| {dataset} | {' | '.join(cells)} | {beside} | {_short(self._everything(dataset))} |"
+            lines.append([dataset, *cells, beside, _short(self._everything(dataset))])
+        return markdown_table(["dataset", *(row.words for row in rows), "random", "all features"], lines)
+
+    def against_random(self) -> Iterator[str]:
+        """Per dataset, in how many settings as many random features are beaten, and by which setting the most."""
+        settings, rows = self._settings(), []
+        for dataset in self.experiment.datasets:
+            gains = {words: found for row, words in settings.items() if (found := self._gain(dataset, row))}
+            counts = [sum(found.verdict == verdict for found in gains.values()) for verdict in VERDICTS]
+            ends = [choose(gains, key=lambda words: gains[words].mean) for choose in (max, min)] if gains else []
+            told = [f"{words}: {gains[words].mean:+.4f} ± {gains[words].error:.4f}" for words in ends] or ["-", "-"]
+            rows.append([dataset, *map(str, (len(gains), *counts)), *told])
+        titles = ["dataset", "settings", "better than random", "no different", "worse", "best", "worst"]
+        yield from markdown_table(titles, rows)
+        yield ""
+        yield "± is one standard error of the mean lead. The best of so many is partly luck: other seeds judge it."
 
     def best(self) -> Iterator[str]:
         """All settings by their mean lead over random features, over the datasets on which all are recorded."""
-        found = variants(self.experiment)
-        rows = {self.experiment.contenders[0]: "the default"}
-        for row in (row for of_factor in found.values() for row in of_factor):
-            rows.setdefault(row.contender, row.words)
-        leads = {row: self._leads(row) for row in rows}
-        complete = {row: lead for row, lead in leads.items() if len(lead) == len(self.experiment.datasets)}
-        yield "| setting | mean lead over random | " + " | ".join(self.experiment.datasets) + " |"
-        yield "|---|---|" + "---|" * len(self.experiment.datasets)
-        for setting in sorted(complete, key=lambda row: -fmean(complete[row].values())):
-            lead = complete[setting]
-            cells = [f"{lead[dataset]:+.4f}{self._mark(dataset, setting)}" for dataset in self.experiment.datasets]
-            yield f"| {rows[setting]} | {fmean(lead.values()):+.4f} | {' | '.join(cells)} |"
-        if len(complete) < len(rows):
+        settings, datasets = self._settings(), self.experiment.datasets
+        gains = {row: [self._gain(dataset, row) for dataset in datasets] for row in settings}
+        complete = {row: [g for g in found if g is not None] for row, found in gains.items() if None not in found}
+        rows = []
+        for row, found in sorted(complete.items(), key=lambda item: -fmean(g.mean for g in item[1])):
+            cells = [f"{g.mean:+.4f}{MARKS[g.verdict]}" for g in found]
+            rows.append([settings[row], f"{fmean(g.mean for g in found):+.4f}", *cells])
+        yield from markdown_table(["setting", "mean lead over random", *datasets], rows)
+        if len(complete) < len(settings):
             yield ""
-            yield f"{len(rows) - len(complete)} of {len(rows)} settings are not recorded on all datasets yet."
+            yield f"{len(settings) - len(complete)} of {len(settings)} settings are not recorded on all datasets yet."
 
-    def _leads(self, row: Contender) -> dict[str, float]:
-        leads = {}
-        for dataset in self.experiment.datasets:
-            ours, random = self.number(dataset, row), self.number(dataset, random_beside(self.experiment, row))
-            if ours is not None and random is not None:
-                leads[dataset] = gain(ours, random, AP).mean
-        return leads
+    def _settings(self) -> dict[Contender, str]:
+        """All rows of the method, each once, in words."""
+        settings = {self.experiment.contenders[0]: "the default"}
+        for row in (row for of_factor in variants(self.experiment).values() for row in of_factor):
+            settings.setdefault(row.contender, row.words)
+        return settings
 
-    def _mark(self, dataset: str, row: Contender) -> str:
+    def _gain(self, dataset: str, row: Contender) -> Gain | None:
+        """Over as many random features, where both are recorded."""
         ours, random = self.number(dataset, row), self.number(dataset, random_beside(self.experiment, row))
-        return "" if ours is None or random is None else MARKS[gain(ours, random, AP).verdict]
+        return None if ours is None or random is None else gain(ours, random, AP)
 
     def _marked(self, dataset: str, row: Contender) -> str:
-        number = self.number(dataset, row)
-        return "-" if number is None else f"{number}{self._mark(dataset, row)}"
+        number, found = self.number(dataset, row), self._gain(dataset, row)
+        return "-" if number is None else f"{number}{MARKS[found.verdict] if found else ''}"
 
     def _everything(self, dataset: str) -> Number | None:
-        return self.number(dataset, self.experiment.contender(EVERYTHING))
+        return self.number(dataset, self.experiment.contender(ALL_FEATURES))
 
 
 def _short(number: Number | None) -> str:

@@ -3,6 +3,7 @@
 from fedsieve.rivals.bmfs import BMFS
 from fedsieve.rivals.csfs import CSFS
 from fedsieve.rivals.d2f import D2F
+from fedsieve.rivals.extra_trees import ExtraTrees
 from fedsieve.rivals.fedcmfs import FedCMFS
 from fedsieve.rivals.fimf import FIMF
 from fedsieve.rivals.fmlfs import FMLFS
@@ -37,5 +38,6 @@ __all__ = [
     "SCFC",
     "SFAM",
     "SFSS",
+    "ExtraTrees",
     "FedCMFS",
 ]

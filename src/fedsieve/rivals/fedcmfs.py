@@ -22,8 +22,9 @@ class FedCMFS(FederatedSelector):
     alpha : p-value above which two variables count as independent; None: 0.05, or 0.01 above 5000 rows.
     max_conditioning : how many variables at most are given in a test.
     max_pool : given variables are among this many of the strongest neighbors.
-    combine : "p-values" averages the sites' p-values, weighted by their rows; "pooled" tests all rows as one, from sums
-        that add up, so that the result does not depend on who holds which rows.
+    combine : "p-values" averages the sites' p-values, weighted by their rows; under "votes" each site judges by its own
+        p-value, and the sites that hold more rows win; "pooled" tests all rows as one, from sums that add up, so that
+        the result does not depend on who holds which rows.
     wire : "statistics" sends covariances once; "tests" answers the server's tests, level by level, and keeps means and
         spreads to the site, for more bytes and rounds. The result is the same.
     ranges : "federated", "robust" or {name: (low, high)}: which range becomes [0, 1] under "pooled".
@@ -39,8 +40,6 @@ class FedCMFS(FederatedSelector):
     Complexity: O(n (d + L)²) at a client. At the server, times the number of sites and 3^max_conditioning: tests
     O(L d pool^max_conditioning) to find, O(Σ_l p_l² pool^max_conditioning) to prune p_l found features of label l.
     """
-
-    federated_method = FedCMFSMethod
 
     def __init__(
         self,
@@ -68,6 +67,11 @@ class FedCMFS(FederatedSelector):
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
+
+    @classmethod
+    def federated_method(cls) -> type[FedCMFSMethod]:
+        """The method that `fit` runs."""
+        return FedCMFSMethod
 
     def _keep(self, selection: CausalSelection) -> None:
         self.found_ = selection.found

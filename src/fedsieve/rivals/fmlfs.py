@@ -28,8 +28,6 @@ class FMLFS(FederatedSelector):
     Complexity: O(n d² bins²) at a client, O(d²) at the server; a client sends d L + d² / 2 numbers.
     """
 
-    federated_method = FMLFSMethod
-
     def __init__(
         self,
         n_features_to_select: float | None = None,
@@ -48,6 +46,11 @@ class FMLFS(FederatedSelector):
         self.on_bad_client = on_bad_client
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
+
+    @classmethod
+    def federated_method(cls) -> type[FMLFSMethod]:
+        """The method that `fit` runs."""
+        return FMLFSMethod
 
     def _keep(self, selection: FrontSelection) -> None:
         self.apart_ = selection.apart

@@ -7,7 +7,7 @@ from fedsieve.checks import ABOVE_ZERO, check_count, check_number
 from fedsieve.ordering import ranked
 from fedsieve.rivals import row_sparse
 from fedsieve.rivals.rival import SupervisedRival
-from fedsieve.rivals.row_sparse import lengths, reweighted, ridge_inverse, smoothed
+from fedsieve.rivals.row_sparse import lengths, reweighted, ridge_inverse, shared_by_copies, smoothed
 
 N_REFINEMENTS = 2  # the products of features among each other have lost half of the digits
 
@@ -53,12 +53,10 @@ class FSNM(SupervisedRival):
         check_number("FSNM", "gamma", self.gamma, *ABOVE_ZERO)
         check_number("FSNM", "tol", self.tol, "a number of at least 0", lambda tol: tol >= 0)
         check_count("FSNM", "max_iter", self.max_iter)
-        n_features = X.shape[1]
-        if self.fit_intercept:
-            X = np.column_stack([X, np.ones(len(X))])
-        W, self.objective_ = sparse_regression(X, Y, self.gamma, self.tol, self.max_iter)
+        with_one = np.column_stack([X, np.ones(len(X))]) if self.fit_intercept else X
+        W, self.objective_ = sparse_regression(with_one, Y, self.gamma, self.tol, self.max_iter)
         self.n_iter_ = len(self.objective_)
-        scores = lengths(W)[:n_features]
+        scores = shared_by_copies(lengths(W)[: X.shape[1]], X)
         return scores, ranked(scores)
 
 

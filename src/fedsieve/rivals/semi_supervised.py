@@ -15,6 +15,7 @@ from fedsieve.learning.metrics import ranking_loss
 from fedsieve.measures.scaling import unit_scaled
 from fedsieve.ordering import best_of, ranked
 from fedsieve.rivals.rival import Rival
+from fedsieve.rivals.row_sparse import shared_by_copies
 from fedsieve.selectors.ranking import refuse_weights
 
 AUTO = "auto"
@@ -64,10 +65,12 @@ class SemiSupervisedRival(Rival):
             self._check()
             given = {name: getattr(self, name) for name in self.weight_rules}
             self.weights_ = chosen_weights(owner, given, rows[labeled], labels[labeled], self._predict)
-            model = self._model(unit_scaled(rows), labels, labeled, self.weights_)
+            table = unit_scaled(rows)
+            model = self._model(table, labels, labeled, self.weights_)
         self.coef_, self.intercept_, self.objective_ = model.W, model.b, model.objective
         self.n_iter_ = len(model.objective)
-        self._keep_ranking(model.scores, ranked(model.scores), k)
+        scores = shared_by_copies(model.scores, table)
+        self._keep_ranking(scores, ranked(scores), k)
         return self
 
     @abstractmethod

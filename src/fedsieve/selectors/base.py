@@ -1,68 +1,41 @@
-"""What all selectors share, a ranking of which the best are kept; and what federated ones share, one `fit`."""
+"""What federated selectors share: one `fit`, and what can be asked after it.
+
+The federation floor (messages, methods, transport) is loaded by the first `fit`, so that `from fedsieve import Sieve`
+takes hardly longer than scikit-learn's base classes.
+"""
 
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from fedsieve.arrays import Bool, Float, Rows
-from fedsieve.checks import check_known, check_list, is_share, plain
-from fedsieve.datasets.coding import Coding, Declared
+from fedsieve.arrays import Bool, Rows
+from fedsieve.checks import check_list, plain
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError, SiteShiftWarning
-from fedsieve.ordering import n_kept
-from fedsieve.privacy import LIBRARY, preset
-from fedsieve.protocol import Labeled, Method
-from fedsieve.protocol.influence import KeptReplies, influence, odd_sites, stretch
-from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words, site_shift
-from fedsieve.protocol.totals import KeptTotals
-from fedsieve.selectors.frames import CodedFrame, coded_frames
-from fedsieve.selectors.inputs import (
-    clients_with_labels,
-    column_names,
-    common_labels,
-    label_names,
-    named_clients,
-    read_clients,
-)
-from fedsieve.selectors.labels import read_labels, read_weights
-from fedsieve.selectors.progress import RoundLines
 from fedsieve.selectors.ranking import RankingSelector, refuse_weights
-from fedsieve.tables import ArrayTable, Table, check_values, dense
-from fedsieve.text import counted
-from fedsieve.transport import in_process
-from fedsieve.transport.rerank import rerank
-from fedsieve.transport.totals_file import Totals
+from fedsieve.tables import ArrayTable
 
-POOL = "pool"
-
-
-@dataclass(frozen=True, eq=False)
-class Federation:
-    """The tables of one `fit`: names, the server's labeled rows, and one table per client."""
-
-    features: tuple[str, ...]
-    labels: tuple[str, ...]  # where clients hold them
-    labeled: Labeled
-    tables: dict[str, Table]
-    coding: Coding = field(default_factory=Coding)  # of text, dates and ids in data frames
+if TYPE_CHECKING:
+    from fedsieve.protocol import Method
+    from fedsieve.protocol.influence import KeptReplies
+    from fedsieve.protocol.totals import KeptTotals
+    from fedsieve.selectors.federation import Federation
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
     """What is kept of a `fit` for later questions: all but the clients' tables."""
 
-    method: Method
-    federation: Federation
-    kept: KeptReplies
-    totals: KeptTotals
+    method: "Method"
+    federation: "Federation"
+    kept: "KeptReplies"
+    totals: "KeptTotals"
 
 
 class FederatedSelector(RankingSelector):
@@ -76,9 +49,13 @@ class FederatedSelector(RankingSelector):
     the others'; `None` without clients, with noise, and where nobody sees a single client's replies).
     """
 
-    federated_method: ClassVar[type[Method]]
     missing = "error"
     verbose: Any
+
+    @classmethod
+    @abstractmethod
+    def federated_method(cls) -> "type[Method]":
+        """The method that `fit` runs."""
 
     def fit(self, X: Any, Y: Any = None, clients: Any = None, policy: str = "library", **others: Any) -> Self:
         """Rank the features.
@@ -98,17 +75,25 @@ class FederatedSelector(RankingSelector):
     def _fit(
         self, X: Any, Y: Any, clients: Any, policy: str, others: dict[str, Any], sample_weight: Any = None
     ) -> Self:
+        from fedsieve.privacy import LIBRARY, preset
+        from fedsieve.protocol.influence import KeptReplies
+        from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words, site_shift
+        from fedsieve.protocol.totals import KeptTotals
+        from fedsieve.selectors.federation import read_federation, share_of_features
+        from fedsieve.selectors.progress import RoundLines
+        from fedsieve.transport import in_process
+
         Y = others.pop("y", None) if Y is None else Y  # the name that scikit-learn gives it
         refuse_weights(self, others)
         rules = preset(policy, type(self).__name__)
-        federation = self._read(X, Y, clients, sample_weight)
+        federation = read_federation(self, X, Y, clients, sample_weight)
         min_clients = len(federation.tables) if clients is None else 2
-        parameters = _share_of_features(self._parameters(federation), federation)
+        parameters = share_of_features(self.federated_method(), self._parameters(federation), federation)
         if clients is None:  # one place: there are no sums to hide
             parameters["secure"] = False
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
-        method = self.federated_method(federation.features, min_clients=min_clients, **parameters)
+        method = self.federated_method()(federation.features, min_clients=min_clients, **parameters)
         kept, totals = KeptReplies(), KeptTotals()
         lines = RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
         outcome = in_process.select(
@@ -120,6 +105,7 @@ class FederatedSelector(RankingSelector):
             policy=rules,
             kept=kept,
             totals=totals,
+            seed=self._seed(),
         )
         self.transcript_ = outcome.transcript if clients is not None else ()
         self.dropped_ = outcome.selection.dropped
@@ -129,7 +115,7 @@ class FederatedSelector(RankingSelector):
         self.site_shift_ = None
         if clients is not None:
             there = {name: table for name, table in federation.tables.items() if name not in self.dropped_}
-            if rules is LIBRARY:
+            if rules is LIBRARY and not any(table.elsewhere for table in there.values()):
                 self.site_shift_ = shift_of_tables(method, federation.labeled, there)
             else:
                 self.site_shift_ = site_shift(method, federation.labeled, kept)
@@ -143,6 +129,10 @@ class FederatedSelector(RankingSelector):
         `parameters` are others that no client is asked for, as `random_state`; one that is part of what the clients
         were asked is refused by name. Needs what `fit` kept in memory: not possible after pickling.
         """
+        from fedsieve.selectors.federation import share_of_features
+        from fedsieve.transport.rerank import rerank
+        from fedsieve.transport.totals_file import Totals
+
         check_is_fitted(self)
         owner, run = type(self).__name__, self._run
         if run is None:
@@ -153,9 +143,11 @@ class FederatedSelector(RankingSelector):
                 "the number of features: take the best of it."
             )
         wanted = {"n_features_to_select": n_features_to_select, **parameters}
-        again: Self = copy(self)
+        wanted = self.federated_method().with_others_left_out(wanted)
+        again: Self = object.__new__(type(self))
+        again.__dict__.update(self.__dict__)  # not by `copy`, which computes what pickling keeps
         again.set_params(**wanted)
-        known = _share_of_features(again._parameters(run.federation), run.federation)
+        known = share_of_features(self.federated_method(), again._parameters(run.federation), run.federation)
         names = ("seed" if name == "random_state" else name for name in wanted)
         labeled = run.federation.labeled
         changes = {name: known.get(name) for name in names}
@@ -163,8 +155,10 @@ class FederatedSelector(RankingSelector):
         again._conclude(method, selection, run)
         return again
 
-    def _conclude(self, method: Method, selection: Any, run: "_Run") -> None:
+    def _conclude(self, method: "Method", selection: Any, run: _Run) -> None:
         """Keep what was found, and what later questions about it need."""
+        from fedsieve.protocol.influence import influence, stretch
+
         self._run: _Run | None = run
         self._influence: Callable[[], tuple[dict[str, float] | None, dict[str, float]]] | None = lambda: (
             influence(method, run.federation.labeled, selection, run.kept),
@@ -175,6 +169,8 @@ class FederatedSelector(RankingSelector):
         ids = np.array([name in coding.left_out for name in features])
         order = np.concatenate([selection.order[~ids[selection.order]], selection.order[ids[selection.order]]])
         self._keep_ranking(selection.scores, order, min(n_selected, int((~ids).sum())))
+        pairs = selection.pairs()
+        self._alike = None if pairs is None else (*pairs, selection.order[: len(pairs[1])])
         self.relevance_ = selection.relevance
         self.per_label_ = selection.per_label
         self.left_out_ = (*coding.left_out, *selection.left_out)
@@ -189,6 +185,8 @@ class FederatedSelector(RankingSelector):
         twofold, is warned of. `None` where it cannot be told: fewer than three clients, `wire="vectors"`, noise, or
         `secure=True`, which shows nobody a single client's replies. Not kept in a pickled selector.
         """
+        from fedsieve.protocol.influence import odd_sites
+
         check_is_fitted(self)
         if self._influence is None:
             raise AttributeError(f"{type(self).__name__}: influence_ is not kept in a pickled selector; fit again.")
@@ -214,102 +212,28 @@ class FederatedSelector(RankingSelector):
         """Which rows stand for the clients where there are none."""
         return X
 
-    def _parameters(self, federation: Federation) -> dict[str, Any]:
+    def _parameters(self, federation: "Federation") -> dict[str, Any]:
         """The parameters of this selector that are the method's, features by name."""
-        known = {field.name for field in fields(self.federated_method)}
+        method = self.federated_method()
+        known = {field.name for field in fields(method)}
         given = {name: value for name, value in self.get_params(deep=False).items() if name in known}
         if "nominal" in given:
             coding = federation.coding
             given["nominal"] = coding.nominal(self._names("nominal", given["nominal"], federation.features))
             own = ArrayTable(federation.features, federation.labeled.X)
-            tables, encodes_codes = (own, *federation.tables.values()), self.federated_method.encodes_codes
-            given |= coding.ranges(given["ranges"], given["nominal"], tables, encodes_codes=encodes_codes)
-        if self.federated_method.sites_hold_labels:
+            tables = (own, *federation.tables.values())
+            given |= coding.ranges(given["ranges"], given["nominal"], tables, encodes_codes=method.encodes_codes)
+        if method.sites_hold_labels:
             given["labels"] = federation.labels
         return given
 
-    def _read(self, X: Any, Y: Any, clients: Any, sample_weight: Any) -> Federation:
-        owner, with_labels = type(self).__name__, self.federated_method.sites_hold_labels
-        if Y is None:
-            way_out = "It is a supervised method." if with_labels else "Unlabeled rows are -1."
-            raise DataError(f"{owner}: requires y to be passed, but the target y is None. {way_out}")
-        given = {} if clients is None else clients
-        brought = clients_with_labels(owner, given) if with_labels else named_clients(given)
-        rows = {name: table[0] for name, table in brought.items()} if with_labels else brought
-        takes_text = self.federated_method.takes_nominal
-        X, rows, coding = coded_frames(owner, X, rows, self._declared(X), takes_text=takes_text)
-        if isinstance(X, CodedFrame):
-            validate_data(self, X.frame, skip_check_array=True)
-            X = check_array(X, dtype=np.float64, ensure_all_finite=with_labels, ensure_min_samples=2)
-        else:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=with_labels, ensure_min_samples=2
-            )
-        X = sparse.csr_array(X) if sparse.issparse(X) else X
+    def _feature_names(self) -> list[str]:
         named = hasattr(self, "feature_names_in_")
-        features = tuple(self.feature_names_in_) if named else tuple(f"x{i}" for i in range(self.n_features_in_))
-        if with_labels:
-            pairs = None if clients is None else {name: (table, brought[name][1]) for name, table in rows.items()}
-            read = self._read_clients_with_labels(X, Y, pairs, features, named)
-        else:
-            tables = None if clients is None else rows
-            read = self._read_clients_without_labels(X, Y, tables, features, named, sample_weight)
-        return replace(read, coding=coding)
+        return [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
 
-    def _declared(self, X: Any) -> Declared:
-        """What the parameters say of the columns of a data frame."""
-        features = column_names(X) or ()
-        if not features:
-            return Declared()
-        nominal, dates = (self._names(key, getattr(self, key, ()), features) for key in ("nominal", "dates"))
-        check_known(type(self).__name__, "dates names", dates, set(features))
-        return Declared(dates=dates, nominal=nominal)
-
-    def _read_clients_with_labels(
-        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool
-    ) -> Federation:
-        owner = type(self).__name__
-        pairs = {} if clients is None else clients_with_labels(owner, clients)
-        rows = read_clients({name: rows for name, (rows, _) in pairs.items()}, features, named)
-        sizes = {"the server": (X.shape[0], Y), **{f"client {n!r}": (rows[n].n_rows, pairs[n][1]) for n in pairs}}
-        labels, (own, *others) = common_labels(owner, sizes, features)
-        self.label_names_ = labels
-        tables: dict[str, Table] = {
-            name: ArrayTable(features, table.whole(features), labels, labels_there)
-            for (name, table), labels_there in zip(rows.items(), others, strict=True)
-        }
-        return Federation(features, labels, Labeled(dense(X), own), tables)
-
-    def _read_clients_without_labels(
-        self, X: Rows, Y: Any, clients: Any, features: tuple[str, ...], named: bool, sample_weight: Any
-    ) -> Federation:
-        owner = type(self).__name__
-        labels, labeled = read_labels(Y, owner, partly=self.federated_method.takes_unknown_labels)
-        if len(labels) != X.shape[0]:
-            raise DataError(f"{owner}: X has {X.shape[0]} rows and Y {len(labels)}; they must be the same rows.")
-        if not labeled.any():
-            raise DataError(f"{owner}: all rows of Y are -1; at least some rows must be labeled.")
-        weights: Float | None = None
-        if sample_weight is not None:
-            given = read_weights(sample_weight, labeled, owner)
-            there = given > 0  # a row of weight 0 is as if it were not
-            X, labels, labeled, weights = X[there], labels[there], labeled[there], given[there & labeled]
-        if clients is None:
-            try:
-                check_values(X, features, self.missing)
-            except DataError as error:
-                raise DataError(f"{owner}: X has {error}") from None
-            pool = self._pool(X, labeled)
-            tables: dict[str, Table] = {} if pool is None else {POOL: ArrayTable(features, pool)}
-        elif not labeled.all():
-            raise DataError(
-                f"{owner}: {counted(int((~labeled).sum()), 'unlabeled row')} (-1) in Y. With clients, X and Y are the "
-                "server's labeled rows; move unlabeled ones to a client."
-            )
-        else:
-            tables = read_clients(clients, features, named)
-        self.label_names_ = label_names(Y, labels.shape[1])
-        return Federation(features, (), Labeled(dense(X[labeled]), labels[labeled], weights=weights), tables)
+    def _seed(self) -> int:
+        """Of what clients draw at random; most draw nothing."""
+        return 0
 
     def _names(self, parameter: str, entries: Iterable[Any], features: tuple[str, ...]) -> tuple[str, ...]:
         """Names of features that are given as names or indices."""
@@ -328,12 +252,3 @@ class FederatedSelector(RankingSelector):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags
-
-
-def _share_of_features(parameters: dict[str, Any], federation: Federation) -> dict[str, Any]:
-    """The parameters with a number for a share: of the columns that take part, without ids."""
-    wanted, n_ids = plain(parameters.get("n_features_to_select")), len(federation.coding.left_out)
-    if not n_ids or not (wanted is None or (is_share(wanted) and 0 < wanted < 1)):
-        return parameters
-    n_in_groups = sum(len(group) - 1 for group in parameters.get("groups", ()))  # a group counts once
-    return {**parameters, "n_features_to_select": n_kept(wanted, len(federation.features) - n_ids - n_in_groups)}

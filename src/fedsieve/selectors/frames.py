@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fedsieve.arrays import Float
 from fedsieve.categories import named_like_an_id
+from fedsieve.checks import check_unique
 from fedsieve.datasets.coding import Coding, Declared, decide, reasons_listed, unknown_words, warn_of
-from fedsieve.datasets.kinds import NUMBERS, Column, frame_columns, of_text
+from fedsieve.datasets.dask_table import is_dask
+from fedsieve.datasets.kinds import NUMBERS, Column, frame_columns
 from fedsieve.errors import DataError
-from fedsieve.selectors.inputs import column_names
+from fedsieve.selectors.odd_arrays import refuse_odd_array
+from fedsieve.selectors.tables import column_names
+from fedsieve.tables import Table
 
 
 class CodedFrame:
@@ -42,12 +45,15 @@ def coded_frames(
 
     Frames of numbers alone stay as they are, and so does whatever is no frame with names.
     """
-    refuse_text(f"{owner}: X", X)
+    refuse_odd_array(f"{owner}: X", X)
     for name, table in clients.items():
-        refuse_text(f"client {name!r}", table)
+        refuse_odd_array(f"client {name!r}", table)
     frames = {"the labeled rows": X, **{f"client {name!r}": table for name, table in clients.items()}}
     names = column_names(X)
+    check_unique(owner, "columns of X must have different names", names or (), "Rename one of them.")
     known = set(names or ())
+    if any(isinstance(table, Table) or is_dask(table) for table in clients.values()):
+        return X, dict(clients), Coding()  # which hold numbers only, and so must the others
     if names is None or any(not known <= set(column_names(frame) or ()) for frame in frames.values()):
         return X, dict(clients), Coding()  # whoever reads them says what is missing
     columns = {who: {name: c for name, c in frame_columns(frame) if name in known} for who, frame in frames.items()}
@@ -66,26 +72,6 @@ def coded_frames(
     coded = {who: _coded(who, frame, columns[who], coding) for who, frame in frames.items()}
     first, *others = coded.values()
     return first, dict(zip(clients, others, strict=True)), coding
-
-
-def refuse_text(owner: str, table: Any) -> None:
-    """Refuse an array that holds text: without names there is no saying what it is. The text itself is not shown."""
-    if sparse.issparse(table) or column_names(table) is not None:
-        return
-    try:
-        values = np.asarray(table)
-    except ValueError:  # ragged
-        return
-    if values.ndim != 2 or values.dtype.kind not in "OUS":
-        return
-    for place, column in enumerate(values.T):
-        texts = [(row, value) for row, value in enumerate(column, 1) if isinstance(value, str | bytes)]
-        odd = next((row for row, value in texts if of_text([value]).kind != NUMBERS), None)
-        if odd is not None:
-            raise DataError(
-                f"{owner} holds something that is no number: text in column {place}, row {odd}. Encode it, or pass "
-                "data frames, whose columns of text are read as categories."
-            )
 
 
 def _plain(column: Column) -> bool:

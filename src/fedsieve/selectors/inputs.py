@@ -9,20 +9,14 @@ from scipy import sparse
 
 from fedsieve.arrays import Float, Rows
 from fedsieve.checks import names_that_differ
+from fedsieve.datasets.dask_table import DaskTable, is_dask
 from fedsieve.errors import DataError, FedSieveWarning, columns_differ, listed
 from fedsieve.selectors.labels import classes_of, label_array, read_labels
+from fedsieve.selectors.tables import column_names
 from fedsieve.tables import ArrayTable, FrameTable, Table
 from fedsieve.text import counted
 
 WAY_OUT = "Give every site the columns of the labeled rows, in any order."
-
-
-def column_names(table: Any) -> tuple[str, ...] | None:
-    """The column names of a data frame; `None` for arrays, and for frames whose columns are only numbered."""
-    columns = getattr(table, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return tuple(columns)
 
 
 def named_clients(clients: Any) -> dict[str, Any]:
@@ -48,6 +42,16 @@ def read_clients(clients: Any, features: Sequence[str], named: bool) -> dict[str
 
 
 def _table(owner: str, table: Any, features: tuple[str, ...], named: bool) -> Table:
+    if is_dask(table):
+        try:
+            table = DaskTable(table)
+        except DataError as error:
+            raise DataError(f"{owner}: {error}") from None
+    if isinstance(table, Table):
+        missing, extra = names_that_differ(features, table.names)
+        if missing:
+            raise columns_differ(owner, missing, extra, WAY_OUT)
+        return table
     names = column_names(table)
     if (names is not None) != named:
         have = ("no names", "names") if named else ("names", "none")
@@ -107,6 +111,16 @@ def label_names(Y: Any, n_labels: int) -> tuple[str, ...]:
     if values.ndim == 1 or values.shape[1] == 1:
         names = tuple(str(value) for value in classes_of(values.ravel(), "labels")[0].tolist())
     return names if names is not None and len(names) == n_labels else tuple(f"y{i}" for i in range(n_labels))
+
+
+def is_one_label(Y: Any, n_labels: int) -> bool:
+    """Whether Y is one label that some rows have and some have not, told as two classes of which the second is it.
+
+    >>> is_one_label([0, 1, 1], 2), is_one_label([[0, 1], [1, 0]], 2)
+    (True, False)
+    """
+    values = label_array(Y, "labels")
+    return n_labels == 2 and (values.ndim == 1 or values.shape[1] == 1)
 
 
 def clients_with_labels(owner: str, clients: Any) -> dict[str, tuple[Any, Any]]:

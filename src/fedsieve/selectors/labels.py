@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.categories import ENOUGH_ROWS
 from fedsieve.datasets.kinds import NUMBERS, of_text
 from fedsieve.errors import DataError
+from fedsieve.tables import is_sparse
 
 UNLABELED = -1
 BINARIZER = "scikit-learn's MultiLabelBinarizer makes 0/1 columns of sets of labels"
@@ -76,7 +76,7 @@ def _check_known(owner: str, numbers: Float, unknown: Bool) -> None:
 def label_array(Y: Any, owner: str) -> NDArray[Any]:
     """Labels as an array of whatever they are; sets of labels are none."""
     try:
-        values = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+        values = np.asarray(Y.toarray() if is_sparse(Y) else Y)
     except ValueError:  # rows of different lengths
         values = np.empty(len(Y), dtype=object)
         values[:] = [tuple(row) for row in Y]

@@ -1,11 +1,10 @@
 """What all selectors have in common: a ranking at the end of `fit`, and columns that are picked by it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, get_tags
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,16 +13,33 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.checks import check_n_features, plain
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.ordering import n_kept, places
-from fedsieve.selectors.inputs import column_names
+from fedsieve.selectors.card import card
+from fedsieve.selectors.picking import PicksColumns
+from fedsieve.selectors.tables import column_names
+
+if TYPE_CHECKING:
+    from fedsieve.selectors.plots import Plots
 
 
-class RankingSelector(SelectorMixin, BaseEstimator):
+class RankingSelector(PicksColumns, BaseEstimator):
     """A selector whose `fit` ends in `_keep_ranking`.
 
     Attributes: `scores_` per feature, `order_` (indices, best first), `ranking_` (1 is best), `support_` (mask).
     """
 
     n_features_to_select: Any
+
+    @property
+    def plot(self) -> "Plots":
+        """Figures of what was found: `plot.ranking()`, `curve()`, `stability()`, `redundancy()`, `graph()`."""
+        from fedsieve.selectors.plots import Plots
+
+        return Plots(self)
+
+    def _html_repr(self) -> str:
+        """In a notebook: what was chosen, once that is known, above scikit-learn's own picture."""
+        own = str(super()._html_repr())
+        return card(self) + own if hasattr(self, "support_") else own
 
     def _n_kept(self) -> int:
         """How many features the parameters ask for."""

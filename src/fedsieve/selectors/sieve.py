@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -11,11 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.checks import check_list
 from fedsieve.errors import DataError, FedSieveWarning, ParameterError
-from fedsieve.methods.sieve import SieveMethod
-from fedsieve.methods.sieve_reasons import Findings
-from fedsieve.methods.sieve_selection import SieveSelection
-from fedsieve.protocol import SERVER
-from fedsieve.selectors.base import FederatedSelector, Federation
+from fedsieve.selectors.base import FederatedSelector
+from fedsieve.selectors.tables import in_form
+
+if TYPE_CHECKING:
+    from fedsieve.methods.sieve import SieveMethod
+    from fedsieve.methods.sieve_selection import Bootstraps, SieveSelection
+    from fedsieve.selectors.federation import Federation
+    from fedsieve.sieve import PairStability
+
+Value = TypeVar("Value")
 
 
 class Sieve(FederatedSelector):
@@ -23,10 +28,9 @@ class Sieve(FederatedSelector):
 
     Clients hold unlabeled rows, the server a few labeled ones. Clients send histograms and covariances of their
     columns, in two rounds, and the means between them where values are missing; nothing else. These add up, so that the
-    result is that of all rows in one place, whatever the partition. Three views of which features matter are fused:
-    features that together align with the labels predicted for all rows, features that nothing else replaces, and
-    features that randomized trees split the labeled rows by. `docs/sieve.md` derives them,
-    `docs/selection-quality.md` measures them.
+    result is that of all rows in one place, whatever the partition. A forward regression takes the features one by one
+    that explain most of the labels predicted for all rows; what randomized trees split the labeled rows by counts
+    besides. `docs/sieve.md` derives it, `docs/selection-quality.md` measures it.
 
     Parameters
     ----------
@@ -52,15 +56,23 @@ class Sieve(FederatedSelector):
     ranges : {"robust", "federated"} or dict name -> (low, high)
         Which range becomes [0, 1]: one that a few values of all sites cannot stretch, the exact one of all sites, or
         declared ones. Beyond robust and declared ones values are clipped.
-    ridge : float above 0
-        Penalty of the linear model of the labels, in units of a column's mean square.
+    blend : {"regression", "views"}
+        What the order is made of: the forward regression and trees, or the three views of the first Sieve, to compare
+        with.
+    ridge : float above 0, or "auto"
+        Penalty of the linear model of the labels, in units of a column's mean square. "auto" takes, of five, the one
+        that errs least on labeled rows left out.
     n_trees : int
         How many trees look at the labeled rows.
     n_bootstraps : int
         Over how many bootstraps of the labeled rows `stability_` is measured; 0 leaves it out.
     screen : int
-        Above so many columns (or twice the number to select) only the most relevant ones are compared with each other;
-        the covariance matrix of all then exists nowhere.
+        Above so many columns (or twice the number to select, where it is given) only the most relevant ones are
+        compared with each other; the covariance matrix of all then exists nowhere.
+    fdr : float between 0 and 1, or None
+        Select the features that help with some label at this false discovery rate: on average at most this share of a
+        selection is false. Says how many features are selected, possibly none; needs columns that are more or less
+        Gaussian, and more unlabeled rows than twice the columns. `docs/error-rate.md` says when to trust it.
     secure : bool
         Let nobody see a single client's replies, only their sum (secure sums; at least three clients). Needs `ranges`
         that are "robust" or declared, and the package's extra `secure`. Without clients it changes nothing.
@@ -85,10 +97,15 @@ class Sieve(FederatedSelector):
     relevance_ : ndarray, how much the views think of a feature; adds up to 1 without groups
     redundancy_ : ndarray, absolute correlation with the chosen feature most like it, other than itself
     redundant_with_ : ndarray, the index of that feature, -1 where there is none
-    stability_ : ndarray, in which share of bootstraps the feature is chosen
+    pair_stability_ : how often each feature is chosen from halves of the labeled rows, `share`; `stable(threshold)` and
+        `bound(threshold)`: which are chosen so often, and how many of them at most, on average, without reason
+        (Shah and Samworth); computed when it is first read
+    stability_ : ndarray, in which share of bootstraps the feature is chosen; computed when it is first read, or pickled
     null_band_ : ndarray, the score that chance would hardly give a feature; computed when it is first read
-    rank_interval_ : ndarray of shape (n_features_in_, 2), between which ranks a feature is in nine of ten bootstraps
-    per_label_ : ndarray of shape (n_labels, n_features_in_), how strongly a feature goes with each label over all rows
+    rank_interval_ : ndarray of shape (n_features_in_, 2), between which ranks a feature is in nine of ten bootstraps;
+        computed with `stability_`
+    per_label_ : ndarray of shape (n_labels, n_features_in_), a feature's absolute correlation with each label over all
+        rows; the two classes of a 1-D Y have equal rows
     label_names_ : tuple, the names of these labels
     ranks_ : dict, view -> rank of each feature by it, 1 is best
     order_ : ndarray, feature indices, best first
@@ -97,6 +114,8 @@ class Sieve(FederatedSelector):
     privacy_ : dict under `epsilon`, else None: what was promised, the clients' weight, and `words` to say what it means
     missing_total_ : ndarray, the share of all rows that miss a value of the feature; None under `epsilon`
     missing_share_ : dict, client (and "server") -> the same of its rows; None where single clients are not seen
+    fdr_ : dict under `fdr`, else None: `selected` (indices), `W` (by how much a feature beats its knockoff), `e_values`
+        and the `threshold` they must reach, `draw_thresholds`, `exact`, `words`, and `doubts` about the rate
     choice_ : the numbers of features tried under "auto": `k`, `sizes`, `loss`, `error`; else None
     transcript_ : tuple of entries (round, sender, receiver, kind, n_bytes); empty without clients
     dropped_ : dict, client -> why it was dropped
@@ -122,8 +141,6 @@ class Sieve(FederatedSelector):
     nothing chosen is much like it.
     """
 
-    federated_method = SieveMethod
-
     def __init__(
         self,
         n_features_to_select: float | str | None = None,
@@ -134,10 +151,12 @@ class Sieve(FederatedSelector):
         missing: str = "mean",
         center: str = "federation",
         ranges: str | Mapping[str, tuple[float, float]] = "robust",
-        ridge: float = 0.3,
+        blend: str = "regression",
+        ridge: float | str = "auto",
         n_trees: int = 200,
         n_bootstraps: int = 20,
         screen: int = 2000,
+        fdr: float | None = None,
         secure: bool = False,
         epsilon: float | None = None,
         delta: float = 1e-6,
@@ -153,10 +172,12 @@ class Sieve(FederatedSelector):
         self.missing = missing
         self.center = center
         self.ranges = ranges
+        self.blend = blend
         self.ridge = ridge
         self.n_trees = n_trees
         self.n_bootstraps = n_bootstraps
         self.screen = screen
+        self.fdr = fdr
         self.secure = secure
         self.epsilon = epsilon
         self.delta = delta
@@ -164,6 +185,13 @@ class Sieve(FederatedSelector):
         self.random_state = random_state
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
+
+    @classmethod
+    def federated_method(cls) -> "type[SieveMethod]":
+        """The method that `fit` runs."""
+        from fedsieve.methods.sieve import SieveMethod
+
+        return SieveMethod
 
     def fit(
         self,
@@ -186,24 +214,29 @@ class Sieve(FederatedSelector):
         0 not at all: exactly, to rounding, in the covariances, the linear models and the trees, and so in `scores_`
         and `order_`, if equal rows stand side by side; robust ranges and means count rows, so that they take whole
         weights so, and count rows of other weights once. Not exactly in what is drawn over rows: bootstraps draw as
-        many rows as there are, in proportion to their weight, and "auto" deals rows, not copies, out to folds.
+        many rows as there are, in proportion to their weight, "auto" deals rows, not copies, out to folds, and above
+        4,096 labeled rows each tree draws rows, not copies.
         Unlabeled rows count once, or not at all with 0.
         """
         if sample_weight is not None and self.epsilon is not None:
             raise ParameterError(
-                "Sieve: takes no sample_weight beside epsilon: noisy sums are of rows that count once."
+                "Sieve: takes no sample_weight beside epsilon: noisy sums are of rows that count once. "
+                "Leave one of them out."
             )
         return self._fit(X, Y, clients, policy, others, sample_weight)
 
-    def explain(self) -> list[dict[str, Any]]:
-        """Why each feature is in or out, best first: one dict per feature, `why` in words; made for a data frame.
+    def explain(self, *, as_frame: bool = False) -> Any:
+        """Why each feature is in or out, best first: one dict per feature, `why` in words; or a pandas DataFrame.
 
         Under `epsilon` each also says, as `noise`, what noise left of the clients' say. In a pickled selector whose
-        `null_band_` was never read, nothing is said of chance.
+        `null_band_` was never read, nothing is said of chance. Once `pair_stability_` was read, each says its share.
         """
+        from fedsieve.methods.sieve_reasons import Findings
+
         check_is_fitted(self)
         noise = {} if self.privacy_ is None else {"noise": self.privacy_["words"]}
         names = self._feature_names()
+        told = slice(1, None) if self._one_label else slice(None)  # of two classes the second is the label
         found = Findings(
             self.order_,
             int(self.support_.sum()),
@@ -211,13 +244,28 @@ class Sieve(FederatedSelector):
             self.relevance_,
             self.redundancy_,
             self.redundant_with_,
-            self.stability_,
-            self.rank_interval_[:, 0],
-            self.rank_interval_[:, 1],
+            *self._bootstraps(),
             np.full(len(names), np.nan) if self._chance is None else self._chance(),
-            self.per_label_,
+            self.per_label_[told],
+            self._error_rate,
         )
-        return [{**row, **noise} for row in found.reasons(names, self.label_names_)]
+        rows = found.reasons(names, self.label_names_[told])
+        halves = _known(self._halves)  # a hundred rankings: not computed for this alone
+        shares = [{} if halves is None else {"pair_stability": float(halves().share[i])} for i in self.order_]
+        return in_form([{**row, **share, **noise} for row, share in zip(rows, shares, strict=True)], as_frame)
+
+    @property
+    def stability_(self) -> Float:
+        """Per feature the share of bootstraps in which it is chosen; NaN without any. Computed when first read."""
+        check_is_fitted(self)
+        return self._bootstraps().stability
+
+    @property
+    def rank_interval_(self) -> Float:
+        """Per feature the ranks between which it is in nine of ten bootstraps; computed when it is first read."""
+        check_is_fitted(self)
+        found = self._bootstraps()
+        return np.column_stack([found.rank_low, found.rank_high])
 
     @property
     def null_band_(self) -> Float:
@@ -226,16 +274,29 @@ class Sieve(FederatedSelector):
         Computed when it is first read, from the labeled rows. A selector that was pickled before has none.
         """
         check_is_fitted(self)
-        if self._chance is None:
-            raise AttributeError("Sieve: null_band_ was not read before the selector was pickled; fit again.")
-        return self._chance()
+        return _asked(self._chance, "null_band_")
+
+    @property
+    def pair_stability_(self) -> "PairStability":
+        """How often halves of the labeled rows choose each feature, with a bound on what is stable without reason.
+
+        Computed when it is first read, from the labeled rows. A selector that was pickled before has none.
+        """
+        check_is_fitted(self)
+        return _asked(self._halves, "pair_stability_")
 
     def __getstate__(self) -> Any:
-        """Without the labeled rows, which the null band follows from; what was computed of it stays."""
-        state = super().__getstate__()
-        return {**state, "_chance": _known(state["_chance"])} if "_chance" in state else state
+        """Without the labeled rows, which stability, null band and pairs follow from.
 
-    def _parameters(self, federation: Federation) -> dict[str, Any]:
+        Stability is computed now, if it was not read before; of the null band and the pairs stays what was computed.
+        """
+        state = super().__getstate__()
+        if "_chance" not in state:
+            return state
+        known = {name: _known(state[name]) for name in ("_chance", "_halves")}
+        return {**state, **known, "_bootstraps": ComputedValue(state["_bootstraps"]())}
+
+    def _parameters(self, federation: "Federation") -> dict[str, Any]:
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31)
@@ -249,17 +310,21 @@ class Sieve(FederatedSelector):
             raise DataError("Sieve: one row of Y is -1 (unlabeled); a single row has no spread. Leave it out.")
         return X[~labeled] if n_others else None
 
-    def _keep(self, selection: SieveSelection) -> None:
+    def _keep(self, selection: "SieveSelection") -> None:
         self.redundancy_ = selection.redundancy
         self.redundant_with_ = selection.redundant_with
-        self.stability_ = selection.stability
         self.ranks_ = selection.ranks
         self.choice_ = selection.choice
         self.privacy_ = None if selection.privacy is None else dict(selection.privacy)
-        self.rank_interval_ = np.column_stack([selection.rank_low, selection.rank_high])
+        self._error_rate = selection.error_rate
+        self.fdr_ = None if selection.error_rate is None else selection.error_rate.attributes()
+        self._bootstraps: Callable[[], Bootstraps] = selection.bootstraps
         self._chance: Callable[[], Float] | None = selection.chance
+        self._halves: Callable[[], PairStability] | None = selection.halves
 
-    def _keep_of_run(self, selection: SieveSelection) -> None:
+    def _keep_of_run(self, selection: "SieveSelection") -> None:
+        from fedsieve.protocol import SERVER
+
         found, names, n = selection.missing, self._feature_names(), int(self.n_features_in_)
         share = np.zeros(n) if found.share is None else found.share
         self.missing_total_ = share if selection.privacy is None else None  # under noise nobody tells
@@ -269,25 +334,30 @@ class Sieve(FederatedSelector):
             self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
         if words := found.without_values(names):
             warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)
-
-    def _feature_names(self) -> list[str]:
-        named = hasattr(self, "feature_names_in_")
-        return [str(n) for n in self.feature_names_in_] if named else [f"x{i}" for i in range(self.n_features_in_)]
+        for doubt in selection.error_rate.doubts if selection.error_rate else ():
+            warnings.warn(f"Sieve: {doubt}", FedSieveWarning, stacklevel=4)
 
 
-class Known:
+def _asked(found: Callable[[], Value] | None, name: str) -> Value:
+    """What is computed when it is first read."""
+    if found is None:
+        raise AttributeError(f"Sieve: {name} was not read before the selector was pickled; fit again.")
+    return found()
+
+
+class ComputedValue(Generic[Value]):
     """A value that was computed once, where a function that computes it may stand."""
 
-    def __init__(self, value: Float) -> None:
+    def __init__(self, value: Value) -> None:
         self._value = value
 
-    def __call__(self) -> Float:
+    def __call__(self) -> Value:
         """The value."""
         return self._value
 
 
-def _known(chance: Any) -> Known | None:
+def _known(found: Any) -> ComputedValue[Any] | None:
     """What a cached function has computed already; `None` where it has not been asked."""
-    if chance is None or isinstance(chance, Known):
-        return chance
-    return Known(chance()) if chance.cache_info().currsize else None
+    if found is None or isinstance(found, ComputedValue):
+        return found
+    return ComputedValue(found()) if found.cache_info().currsize else None

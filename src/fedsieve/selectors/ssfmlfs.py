@@ -1,10 +1,17 @@
 """SSFMLFS, the paper's method, as a scikit-learn estimator."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
-from fedsieve.methods.ssfmlfs import GraphSelection, SSFMLFSMethod
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
 from fedsieve.selectors.base import FederatedSelector
+from fedsieve.selectors.tables import in_form
+
+if TYPE_CHECKING:
+    from fedsieve.methods.ssfmlfs import GraphSelection, SSFMLFSMethod
 
 
 class SSFMLFS(FederatedSelector):
@@ -40,7 +47,8 @@ class SSFMLFS(FederatedSelector):
         Distances of features over all clients: of one relation in which rows of different clients are unrelated, or the
         mean of the clients' own distances, each client the same or by its rows.
     wire : {"auto", "matrices", "statistics", "vectors"}
-        What clients send; the answer is the same. `auto` takes `statistics` up to 2000 features, else `vectors`.
+        What clients send; the answer is the same. `auto` takes what a cost model (`docs/scaling.md`) says is done
+        first: `statistics` up to about 2,000 features, else `vectors`.
     missing : {"error", "unrelated"}
         Refuse NaN, or treat a row with NaN as unrelated to all others in that feature.
     constant : {"last", "keep"}
@@ -56,8 +64,11 @@ class SSFMLFS(FederatedSelector):
         that are "robust" or declared, and the package's extra `secure`. Without clients it changes nothing.
     on_bad_client : {"raise", "drop"}
         End the run at a reply that breaks a rule, or start it anew without that client; secure sums go on without it.
-    random_state : None
-        The method draws no random numbers; the parameter is here for code that sets it on every selector.
+    max_pairs : int
+        A client whose rows make more pairs compares a sample of so many, drawn by `random_state`: sums are then right
+        on average. Where all columns have few values, counting needs no sample.
+    random_state : int, RandomState or None
+        Of the samples of row pairs. The same number gives the same selection; `None` draws others every time.
     selected_distance : bool
         Under `vectors`: spend one more round on the distances among the selected features.
     max_message_bytes : int
@@ -82,6 +93,9 @@ class SSFMLFS(FederatedSelector):
     site_shift_ : how far each client's columns lie from the others': arrays `mean`, `spread`, `overlap` by `parties`
         and `features`, and `findings`, such as a column in another unit; None where single clients are not seen
     n_clipped_ : dict, site -> how many values lay outside the declared ranges
+    score_error_ : ndarray, per feature the standard error of its score, at most, that samples of rows or of row
+        pairs leave; 0 where all pairs were compared
+    rank_error_ : ndarray, per feature by how many places its rank may be off for that reason (two standard errors)
 
     Examples
     --------
@@ -96,8 +110,6 @@ class SSFMLFS(FederatedSelector):
     >>> selector.transform(X).shape
     (10, 2)
     """
-
-    federated_method = SSFMLFSMethod
 
     def __init__(
         self,
@@ -121,7 +133,8 @@ class SSFMLFS(FederatedSelector):
         max_iter: int = 500,
         secure: bool = False,
         on_bad_client: str = "raise",
-        random_state: Any = None,
+        max_pairs: int = 10_000_000,
+        random_state: Any = 0,
         selected_distance: bool = False,
         max_message_bytes: int = 512_000_000,
         verbose: int = 0,
@@ -145,14 +158,54 @@ class SSFMLFS(FederatedSelector):
         self.max_iter = max_iter
         self.secure = secure
         self.on_bad_client = on_bad_client
+        self.max_pairs = max_pairs
         self.random_state = random_state
         self.selected_distance = selected_distance
         self.max_message_bytes = max_message_bytes
         self.verbose = verbose
 
-    def _keep(self, selection: GraphSelection) -> None:
+    @classmethod
+    def federated_method(cls) -> "type[SSFMLFSMethod]":
+        """The method that `fit` runs."""
+        from fedsieve.methods.ssfmlfs import SSFMLFSMethod
+
+        return SSFMLFSMethod
+
+    def _keep(self, selection: "GraphSelection") -> None:
         self.radius_ = selection.radius
         self.distance_ = selection.distance
         self.selected_distance_ = selection.selected_distance
         self.n_iter_ = selection.n_iter
         self.n_clipped_ = selection.n_clipped
+        self.score_error_ = selection.score_error
+        self.rank_error_ = selection.rank_error
+
+    def _seed(self) -> int:
+        seed = self.random_state
+        return int(seed if isinstance(seed, Integral) else check_random_state(seed).randint(2**31))
+
+    def explain(self, *, as_frame: bool = False) -> Any:
+        """What was found of each feature, best first: one dict per feature, or a pandas DataFrame.
+
+        Where clients compared a sample of their row pairs, `why` says in words how certain the rank is.
+        """
+        from fedsieve.methods.sampling_error import certain_words
+
+        check_is_fitted(self)
+        names = self._feature_names()
+        words = certain_words(names, self.rank_error_) if self.score_error_.any() else {}
+        rows = [
+            {
+                "feature": names[i],
+                "rank": rank,
+                "selected": bool(self.support_[i]),
+                "score": float(self.scores_[i]),
+                "relevance": float(self.relevance_[i]),
+                "radius": float(self.radius_[i]),
+                "score_error": float(self.score_error_[i]),
+                "rank_error": int(self.rank_error_[i]),
+                **({"why": words[names[i]]} if words else {}),
+            }
+            for rank, i in enumerate(self.order_, start=1)
+        ]
+        return in_form(rows, as_frame)

@@ -8,6 +8,7 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import DataError
 from fedsieve.measures.label_ranking import row_ranking_losses
 from fedsieve.ordering import ranked, rounded
+from fedsieve.sieve.streams import Stream
 from fedsieve.sieve.views import FeatureViews
 
 N_FOLDS, N_REPEATS = 5, 3
@@ -44,7 +45,7 @@ def chosen_size(views: FeatureViews, X: Float, Y: Float, unit: Int, seed: int, w
     sizes = np.unique(np.round(np.geomspace(1, views.n_units, N_SIZES))).astype(np.int64)
     losses = np.zeros((len(X), len(sizes)))
     for repeat in range(N_REPEATS):
-        shuffled = np.random.default_rng([seed, 1, repeat]).permutation(len(X))
+        shuffled = Stream.CHOICE.rng(seed, repeat).permutation(len(X))
         for number in range(N_FOLDS):
             hidden = np.isin(np.arange(len(X)), shuffled[number::N_FOLDS])
             losses[hidden] += _losses(views, X, Y, unit, sizes, hidden, weights) / N_REPEATS

@@ -21,7 +21,7 @@ MOST_CHANGED = 4.0  # a column's variance is corrected by this factor at most: n
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class MomentSums:
     """Sums over rows z and their predicted labels p: of z, of z² or z zᵀ, and of z pᵀ; how many rows, or about."""
 
     n_rows: float
@@ -30,7 +30,7 @@ class Moments:
     products: Float
 
     @classmethod
-    def of(cls, rows: Float, labels: Float, *, pairs: bool) -> "Moments":
+    def of(cls, rows: Float, labels: Float, *, pairs: bool) -> "MomentSums":
         """Of rows that are here."""
         second = rows.T @ rows if pairs else (rows**2).sum(axis=0)
         return cls(len(rows), rows.sum(axis=0), second, rows.T @ labels)
@@ -78,14 +78,14 @@ def bounded_variance(corrected: Float, own: Float) -> Float:
     return bounded
 
 
-def correction(rows: Float, labels: Float, sites: Moments, noise: Moments) -> Correction:
+def correction(rows: Float, labels: Float, sites: MomentSums, noise: MomentSums) -> Correction:
     """From clipped labeled rows and their clipped predicted labels; `noise` has the variances of the sites' sums.
 
     The variance v of a product of two columns is taken as that of independent ones, var(z_i) var(z_j): estimates of
     single products would be noise themselves, and one for all would drown columns that seldom vary.
     """
     pairs = sites.second.ndim == 2
-    own = Moments.of(rows, labels, pairs=pairs)
+    own = MomentSums.of(rows, labels, pairs=pairs)
     n, n_sites = own.n_rows, max(sites.n_rows, 1.0)
     of_columns, of_labels = rows.var(axis=0), labels.var(axis=0)
     of_squares = (rows**2).var(axis=0)

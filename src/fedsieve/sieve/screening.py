@@ -7,16 +7,8 @@ import numpy as np
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.ordering import ranked
-from fedsieve.sieve.views import (
-    DECIMALS,
-    View,
-    fused,
-    label_correlations,
-    label_model,
-    mean_relevance,
-    per_deviation,
-    unit_shares,
-)
+from fedsieve.sieve.label_model import label_correlations
+from fedsieve.sieve.views import DECIMALS, FeatureViews, Screened, as_shares, by_unit, per_deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +21,20 @@ class Screening:
     kept: Bool
 
 
-def screening_weights(table: Float, Y: Float, ridge: float, weights: Float | None = None) -> Float:
-    """The linear model of the labels, (n_columns, n_targets), whose product with the covariance is asked for."""
-    return label_model(table, Y, ridge, weights)
+def screening_weights(
+    blend: type[FeatureViews], table: Float, Y: Float, ridge: float | None, weights: Float | None = None
+) -> Float:
+    """The linear model of the labels, (n_columns, n_targets), whose product with the covariance is asked for.
+
+    Of the other rows nothing is known yet: columns are standardized by the labeled ones.
+    """
+    scale = per_deviation(_own_variance(table, weights))
+    strength = blend.usual_ridge(table, Y, weights, scale) if ridge is None else ridge
+    return blend.label_weights(table, Y, strength, weights, scale)
 
 
 def screen(
+    blend: type[FeatureViews],
     table: Float,
     Y: Float,
     unit: Int,
@@ -42,7 +42,7 @@ def screen(
     products: Float,
     n_columns: int,
     *,
-    ridge: float,
+    ridge: float | None,
     n_trees: int,
     seed: int,
     weights: Float | None = None,
@@ -52,17 +52,19 @@ def screen(
     `variance` is that of all rows' columns, `products` their covariance times `screening_weights`. Relevant units are
     not yet told from copies of them.
     """
-    coefficients = label_model(table, Y, ridge, weights, per_deviation(variance))
-    relevances = {
-        "together": unit_shares((products**2).sum(axis=1), unit),
-        "alone": unit_shares((coefficients**2).sum(axis=1), unit),
-        "trees": unit_shares(kernels.tree_importances(table, Y, n_trees, seed, weights), unit),
-    }
-    views = {name: View.by_relevance(relevance) for name, relevance in relevances.items()}
-    score = fused(views)
-    varies = unit_shares(variance, unit) > 0
-    per_label = label_correlations(products, per_deviation(variance), unit, Y, weights)
-    return Screening(score, mean_relevance(views), per_label, _kept(score, varies, unit, n_columns))
+    scale = per_deviation(variance)
+    trees = as_shares(by_unit(kernels.tree_importances(table, Y, n_trees, seed, weights), unit))
+    views = blend.screened(Screened(table, Y, weights, unit, ridge, scale, products, trees))
+    score, varies = blend.fused(views), by_unit(variance, unit) > 0
+    per_label = label_correlations(products, scale, unit, Y, weights)
+    return Screening(score, blend.mean_relevance(views), per_label, _kept(score, varies, unit, n_columns))
+
+
+def _own_variance(table: Float, weights: Float | None) -> Float:
+    """Of the labeled rows; exactly 0 for constant columns."""
+    mean = np.average(table, axis=0, weights=weights)
+    variance = np.average((table - mean) ** 2, axis=0, weights=weights)
+    return np.where(np.ptp(table, axis=0) > 0, variance, 0.0)
 
 
 def _kept(score: Float, varies: Bool, unit: Int, n_columns: int) -> Bool:

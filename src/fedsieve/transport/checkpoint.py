@@ -2,21 +2,26 @@
 
 The server's side is a generator without clock or chance, so the same replies lead it to the same place: nothing but the
 replies needs to be kept. A round that was not complete is asked again, and so is one whose file was damaged since.
+Replies that are only added up are read from the file one at a time, so that no process holds those of all sites.
 """
 
 import hashlib
 import json
 import struct
+import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import CodecError, DataError
 from fedsieve.messages import Reply
 from fedsieve.protocol import Question
 from fedsieve.transport.codec import DIGEST, decode, encode
-from fedsieve.transport.exchange import Answer, Exchange
+from fedsieve.transport.exchange import Answer, AnswersInTurn, Exchange
 
 LENGTH = struct.Struct("<I")
+PIECE = 1 << 20  # bytes of a file that are looked at together
 
 
 class Checkpointed:
@@ -32,23 +37,28 @@ class Checkpointed:
         """The answers to a question, kept or fresh."""
         self._number += 1
         asked = _fingerprint(question)
-        kept = self._run.kept(self._number)
-        if kept is not None:
-            opened = self._opened(kept, asked)
+        file = self._run.kept_file(self._number)
+        if file is not None:
+            opened = self._opened(file, asked)
             if opened is not None:
                 self.n_repeated += 1
-                return opened
+                return opened.answers(question)
         answers = self._exchange(question)
-        self._run.keep(self._number, _pack(answers, asked))
-        return answers
+        self._run.keep_file(self._number, lambda path: _pack(path, answers, asked))
+        return answers if not question.added else self._kept().answers(question)
 
-    def _opened(self, kept: bytes, asked: str) -> dict[str, Answer] | None:
+    def _kept(self) -> "_Round":
+        file = self._run.kept_file(self._number)
+        assert file is not None
+        return _Round.read(file)
+
+    def _opened(self, file: Path, asked: str) -> "_Round | None":
         """What was kept of this round; `None`, and it is set aside, where it is of no use."""
         reason = "its file is cut or damaged"
         try:
-            question, answers = _unpack(kept)
-            if question == asked:
-                return answers
+            kept = _Round.read(file)
+            if kept.question == asked:
+                return kept
             reason = "it followed a damaged round, which was answered otherwise now"
             if not self._asked_again:
                 raise DataError(
@@ -58,8 +68,8 @@ class Checkpointed:
         except CodecError:
             pass
         self._asked_again = True
-        file = self._run.set_aside(self._number)
-        self._run.tell("asked again", number=self._number, reason=reason, file=str(file))
+        aside = self._run.set_aside(self._number)
+        self._run.tell("asked again", number=self._number, reason=reason, file=str(aside))
         return None
 
 
@@ -69,27 +79,64 @@ def _fingerprint(question: Question) -> str:
     return hashlib.sha256(head + b"".join(map(encode, requests))).hexdigest()
 
 
-def _pack(answers: Mapping[str, Answer], asked: str) -> bytes:
-    """The SHA-256 of all that follows; the header's length; the header; the replies one after another."""
-    replies = {name: encode(answer.reply) for name, answer in answers.items()}
-    entries = [[name, len(replies[name]), answer.n_bytes] for name, answer in answers.items()]
-    header = json.dumps({"question": asked, "answers": entries}).encode()
-    content = b"".join([LENGTH.pack(len(header)), header, *replies.values()])
-    return hashlib.sha256(content).digest() + content
+def _pack(path: Path, answers: Mapping[str, Answer], asked: str) -> None:
+    """The SHA-256 of all that follows; the header's length; the header; the replies one after another.
+
+    Each answer is looked at once, and written before the next one.
+    """
+    entries = []
+    with tempfile.TemporaryFile(dir=path.parent) as body:
+        for name in answers:
+            reply, n_bytes = answers[name]
+            entries.append([name, body.write(encode(reply)), n_bytes])
+        header = json.dumps({"question": asked, "answers": entries}).encode()
+        head = LENGTH.pack(len(header)) + header
+        with path.open("wb") as file:
+            file.write(bytes(DIGEST) + head)
+            digest = hashlib.sha256(head)
+            body.seek(0)
+            while piece := body.read(PIECE):
+                digest.update(piece)
+                file.write(piece)
+            file.seek(0)
+            file.write(digest.digest())
 
 
-def _unpack(kept: bytes) -> tuple[str, dict[str, Answer]]:
-    """The question's fingerprint and the answers; `CodecError` for anything that `_pack` did not write."""
-    digest, content = kept[:DIGEST], kept[DIGEST:]
-    if hashlib.sha256(content).digest() != digest:
-        raise CodecError("the round does not match its SHA-256.")
-    (n_header,) = LENGTH.unpack_from(content)
-    place = LENGTH.size + n_header
-    header = json.loads(content[LENGTH.size : place])
-    answers = {}
-    for name, length, n_bytes in header["answers"]:
-        reply = decode(content[place : place + length])
+@dataclass(frozen=True)
+class _Round:
+    """A file that `_pack` wrote: the question's fingerprint, and where each reply lies."""
+
+    file: Path
+    question: str
+    places: Mapping[str, tuple[int, int, int]]  # start, length, bytes on the wire
+
+    @classmethod
+    def read(cls, file: Path) -> "_Round":
+        """`CodecError` for anything that `_pack` did not write."""
+        with file.open("rb") as stream:
+            told, digest = stream.read(DIGEST), hashlib.sha256()
+            while piece := stream.read(PIECE):
+                digest.update(piece)
+            if digest.digest() != told:
+                raise CodecError("the round does not match its SHA-256.")
+            stream.seek(DIGEST)
+            (n_header,) = LENGTH.unpack(stream.read(LENGTH.size))
+            header, place, places = json.loads(stream.read(n_header)), stream.tell(), {}
+        for name, length, n_bytes in header["answers"]:
+            places[name] = place, length, n_bytes
+            place += length
+        return cls(file, header["question"], places)
+
+    def answers(self, question: Question) -> Mapping[str, Answer]:
+        """One at a time where they are only added up."""
+        if question.added:
+            return AnswersInTurn(tuple(self.places), self._answer)
+        return {name: self._answer(name) for name in self.places}
+
+    def _answer(self, name: str) -> Answer:
+        start, length, n_bytes = self.places[name]
+        with self.file.open("rb") as stream:
+            stream.seek(start)
+            reply = decode(stream.read(length))
         assert isinstance(reply, Reply)
-        answers[name] = Answer(reply, n_bytes)
-        place += length
-    return header["question"], answers
+        return Answer(reply, n_bytes)

@@ -21,7 +21,7 @@ from fedsieve.messages import PARTS, REPLIES, REQUESTS, Reply, Request
 
 Message: TypeAlias = Request | Reply
 
-MAGIC = b"FSV2"
+MAGIC = b"FSV3"
 LENGTH = struct.Struct("<I")
 DIGEST = hashlib.sha256().digest_size
 MAX_HEADER = 1 << 25  # bytes: names of a million features
@@ -42,8 +42,11 @@ def encode(message: Message) -> bytes:
     'no rows today'
     """
     header, arrays = _pack(message)
-    body = b"".join([MAGIC, LENGTH.pack(len(header)), header, *(array.tobytes() for array in arrays)])
-    return body + hashlib.sha256(body).digest()
+    parts: list[Any] = [MAGIC, LENGTH.pack(len(header)), header, *(array.ravel().data for array in arrays)]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b"".join([*parts, digest.digest()])  # arrays are copied once
 
 
 def encoded_size(message: Message) -> int:
@@ -144,9 +147,10 @@ def _value(content: Any, hint: Any, reader: "_Reader") -> Any:
         (kind,) = get_args(get_args(wanted)[1])
         return reader.array(content, np.dtype(kind).str[1:])
     if get_origin(wanted) is tuple:
-        if not isinstance(content, list) or not all(isinstance(item, str) for item in content):
+        if not isinstance(content, list) or not set(map(type, content)) <= {str}:
             raise TypeError("expected a list of names")
-        return tuple(_printable(item) for item in content)
+        _printable("".join(content))  # at once: a wide table has many
+        return tuple(content)
     if type(content) is not wanted:
         raise TypeError(f"expected {wanted.__name__}, got {content!r}")
     return _printable(content) if wanted is str else content

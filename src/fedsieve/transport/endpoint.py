@@ -131,9 +131,9 @@ class Endpoint:
         how = {"hides_defects": policy.hides_defects, "table": seen, "sums": sums and (lambda: sums), **others}
         return cls(lambda: rules, respond, wrapping, state, **how)
 
-    def answer(self, data: bytes) -> bytes:
+    def answer(self, data: bytes, kind: str = "step") -> bytes:
         """The sealed reply to a sealed request; a refusal where the request or the reply is not allowed."""
-        return self.receive(data, "step", self._payload)
+        return self.receive(data, kind, self._payload)
 
     def receive(self, data: bytes, kind: str, act: Callable[[Letter], bytes], *, to_anyone: bool = False) -> bytes:
         """What `act` makes of a letter, sealed; a refusal where it cannot, or where the letter is not for this site."""

@@ -26,6 +26,7 @@ MAX_NUMBER = 2**53  # above any round and any time
 CLOCK_SECONDS = 60  # by which the clocks of two machines may differ
 ANYONE = "?"  # the receiver of a message that asks who is there
 STEP, RESULT, HELLO = "step", "result", "hello"  # kinds: a round's request, a run's result, a question who is there
+AFTER = "after"  # a request of what follows a run
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from fedsieve.errors import ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Memory
 from fedsieve.privacy import Pins, Policy, Story, Told, Views
+from fedsieve.protocol.parties import secret_seed
 from fedsieve.reading import read_array
+from fedsieve.tables import Table
 
 
 class FolderState:
@@ -28,13 +30,22 @@ class FolderState:
     Values and answers lie in the folder that is removed when it leaves; stories and the ledger stay.
     """
 
-    def __init__(self, folder: SiteFolder, policy: Callable[[], Policy], *, has_rows: bool = True) -> None:
+    def __init__(
+        self,
+        folder: SiteFolder,
+        policy: Callable[[], Policy],
+        *,
+        has_rows: bool = True,
+        rows: Callable[[], Table] | None = None,
+    ) -> None:
         self._folder, self._policy, self._has_rows = folder, policy, has_rows
+        self._rows = rows or folder.rows  # that are answered for
         self._ledger = Ledger(folder.ledger, lambda: folder.agreement().words)
 
     def memory(self, run: str) -> Memory:
         """Files of one run."""
-        return _FileMemory(self._folder.prepared, Path(run).name)
+        key = self._folder.path / "site.key"
+        return _FileMemory(self._folder.prepared, Path(run).name, lambda: keys.secret_of(keys.read_private_key(key)))
 
     def story(self, run: str) -> Story:
         """From the ledger."""
@@ -91,7 +102,7 @@ class FolderState:
 
     @cached_property
     def _changes(self) -> Changes:
-        return self._ledger.changes(self._folder.rows())
+        return self._ledger.changes(self._rows())
 
     def vault(self, run: str) -> "FolderVault":
         """Files of one run."""
@@ -110,14 +121,14 @@ class FolderState:
 
     def check_cohort(self, run: str, sites: tuple[str, ...]) -> None:
         """By the ledger."""
-        rows, least = self._ledger.digest(self._folder.rows()), self._policy().min_difference_sites
+        rows, least = self._ledger.digest(self._rows()), self._policy().min_difference_sites
         reason = ToldCohorts(self._folder.ledger).why_too_alike(run, sites, rows, least)
         if reason:
             raise ProtocolError(reason)
 
     def keep_cohort(self, run: str, sites: tuple[str, ...], told_of: str) -> None:
         """In the ledger."""
-        rows = self._ledger.digest(self._folder.rows())
+        rows = self._ledger.digest(self._rows())
         ToldCohorts(self._folder.ledger).keep(ToldCohort(run, sites, rows, told_of))
 
     def check_consent(self, run: str) -> None:
@@ -130,7 +141,7 @@ class FolderState:
         Under noise rows are not compared with earlier ones: the budget covers what answers about both tell.
         """
         private = self._folder.agreement().method.private
-        rows = self._folder.rows() if self._has_rows and not private else None
+        rows = self._rows() if self._has_rows and not private else None
         agreement, consent = self._folder.agreement().fingerprint, self._consent(run)
         self._ledger.admit(run, agreement, self._policy(), rows, consent=consent)
 
@@ -183,8 +194,12 @@ class FolderVault:
 
 
 class _FileMemory:
-    def __init__(self, folder: Path, run: str) -> None:
-        self._folder, self._run = folder, run
+    def __init__(self, folder: Path, run: str, secret: Callable[[], bytes]) -> None:
+        self._folder, self._run, self._secret = folder, run, secret
+
+    @property
+    def seed(self) -> bytes:
+        return secret_seed(self._secret(), self._run)
 
     def keep(self, name: str, values: Float) -> None:
         def save(path: Path) -> None:

@@ -28,7 +28,7 @@ OF_THE_RUN = (
     "missing_by_site",
 )
 """What a record tells of its run, in which nobody is asked again."""
-OF_THE_CHOICE = ("sizes_tried", "influence")
+OF_THE_CHOICE = ("sizes_tried", "influence", "pairs", "timing", "command", "fdr")
 """What holds for the features that were selected then."""
 
 
@@ -59,7 +59,7 @@ def changed(method: Method, changes: Mapping[str, Any]) -> Method:
             f"{method.name}: {listed(agreed)} decides what the sites are asked, or what they agreed to; to change it "
             f"takes a new run. From the totals of this one can change: {listed(method.decided_here)}."
         )
-    return replace(method, **changes)
+    return replace(method, **method.with_others_left_out(changes))
 
 
 def reranked_record(old: dict[str, Any], method: Method, selection: Selection) -> dict[str, Any]:
@@ -67,11 +67,11 @@ def reranked_record(old: dict[str, Any], method: Method, selection: Selection) -
     new = selection_record(method, Outcome(selection, ()), old["labels"])
     beside = [name for name in old["columns"] if name.startswith("rank_") and name not in new["columns"]]
     of_run = {name: old[name] for name in OF_THE_RUN if name in old}
-    before = {name: value for name, value in old.items() if name not in OF_THE_CHOICE}
+    gone = {*OF_THE_CHOICE, *old["columns"]} - {*beside}
+    before = {name: value for name, value in old.items() if name not in gone}
     stale = {"influence": None} if "influence" in old else {}
     columns = [*new["columns"], *beside]
-    selected_before = old["parameters"]["n_features_to_select"]
-    return {**before, **new, **of_run, **stale, "columns": columns, "reranked_from": selected_before}
+    return {**before, **new, **of_run, **stale, "columns": columns, "reranked_from": len(old["selected"])}
 
 
 def _run(method: Method, labeled: Labeled, cohort: "_Repeated") -> Steps[Selection]:
@@ -85,6 +85,8 @@ def _run(method: Method, labeled: Labeled, cohort: "_Repeated") -> Steps[Selecti
 
 class _Repeated:
     """A cohort that repeats the totals of then, to the requests of then."""
+
+    compares_all = False
 
     def __init__(self, totals: Totals, owner: str, changes: Mapping[str, Any]) -> None:
         self.unseen, self.noise_shares = totals.unseen, totals.noise_shares

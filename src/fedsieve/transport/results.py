@@ -87,8 +87,12 @@ def _faults(record: Any, agreement: Agreement, run: str) -> Iterator[str]:
     if not _are_names(order) or sorted(order) != sorted(features):
         yield f"its order is not of the agreed {len(features)} features, each once"
         return
-    if not _are_names(selected) or not selected or selected != order[: len(selected)]:
+    enough = bool(selected) or agreement.method.may_select_none
+    if not _are_names(selected) or not enough or selected != order[: len(selected)]:
         yield "what it selected is not the beginning of its order"
+        return
+    if len(selected) > (most := agreement.method.most_selected):  # after a run, rows of the selected columns may leave
+        yield f"it selected {len(selected)} features, and at most {most} were agreed on (n_features_to_select)"
     if record.get("features") != list(features):
         yield "its features are not the agreed ones, in their order"
     columns = record.get("columns")

@@ -1,34 +1,29 @@
 """The endpoint of a site that joined a federation. Each message may be met by a new process, so all lies on disk."""
 
-import secrets
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import cached_property
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.admission import check_own_place
-from fedsieve.deployment.agreement import NAME
 from fedsieve.deployment.folders import SiteFolder, make_private
 from fedsieve.deployment.logs import site_log
-from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.deployment.site_shift import FILE, compared, words, write_shift
-from fedsieve.deployment.what_left import Departure, WhatLeft
-from fedsieve.errors import CodecError, FedSieveError, ProtocolError, listed
+from fedsieve.errors import ProtocolError
 from fedsieve.files import held_file
 from fedsieve.messages import Refusal, Reply, Request
-from fedsieve.messages.secure_sum import Masked, Step
 from fedsieve.privacy import SITE, GuardedTable, HeldBack, Policy, SiteRules, with_views
-from fedsieve.protocol import SERVER, Client
+from fedsieve.protocol import Client
 from fedsieve.selection_file import write_selection
 from fedsieve.tables import Table
+from fedsieve.transport.departures import record_departure
 from fedsieve.transport.endpoint import Endpoint, Letter, Respond
-from fedsieve.transport.envelope import ANYONE, HELLO, RESULT, digest, seal, unseal
+from fedsieve.transport.envelope import HELLO, RESULT
 from fedsieve.transport.folder_state import FolderState
+from fedsieve.transport.follow_up_site import FollowUpSite
 from fedsieve.transport.results import read_result
 from fedsieve.transport.secure_answers import SecureAnswers, secure_answers
+from fedsieve.transport.signed import Signed
 
 
 class JoinedSite:
@@ -79,46 +74,32 @@ class JoinedSite:
         with self._one_at_a_time():
             return self._endpoint.receive(data, RESULT, self._keep_result)
 
+    def follow_up(self, data: bytes) -> bytes:
+        """The sealed reply to a request of what follows a run."""
+        if self._has_no_rows:
+            raise ProtocolError("an edge server has no rows of its own, so that nothing follows a run here.")
+        with self._one_at_a_time():
+            return FollowUpSite(self._folder, self._policy_in_force).answer(data)
+
     def _one_at_a_time(self) -> AbstractContextManager[None]:
         return held_file(make_private(self._folder.ledger) / "answering")
 
     def _rules(self) -> SiteRules:
-        return SiteRules(self._folder.agreement().method, self._policy_in_force())
+        agreement = self._folder.agreement()
+        n_above = 0 if agreement.above is None else agreement.above.max_sites
+        return SiteRules(agreement.method, self._policy_in_force(), sites_above=n_above)
 
     def _policy_in_force(self) -> Policy:
         return self._policy or read_policy(self._folder)
 
     def _record(self, letter: Letter, request: Request | None, reply: Reply, n_bytes: int) -> None:
         """Write down what is about to leave; without that, nothing leaves."""
-        refused = reply.reason if isinstance(reply, Refusal) else ""
-        try:
-            agreement = self._folder.agreement()
-            asked_by, under = fingerprint(agreement.members[SERVER]), agreement.fingerprint
-            method, agreed = agreement.method.name, agreement.method.features
-        except FedSieveError:  # the reason of the refusal
-            asked_by, under, method, agreed = "", "", "", ()
-        columns: tuple[str, ...] = ()
-        if request is not None and not isinstance(request, Step):  # keys, shares and signatures tell of none
-            columns = request.column_names() or agreed  # later products name none again
-        held = () if refused or self._has_no_rows else self._seen(request, letter.run).held.constant
-        WhatLeft(self._folder.path).add(
-            Departure(
-                run=letter.run,
-                round=letter.round,
-                request="" if request is None else type(request).__name__,
-                reply=type(reply).__name__,
-                columns=columns,
-                n_rows=self._rows.n_rows if isinstance(reply, Masked) else 0 if refused else reply.n_rows,
-                n_bytes=n_bytes,
-                asked_by=asked_by,
-                agreement=under,
-                rule="" if refused else f"agreed on ({method}), and within policy.toml",
-                held_back=[name for name in columns if name in held],
-                refused=refused,
-            )
-        )
-
-        if request is not None and not refused and not self._has_no_rows:
+        told = not isinstance(reply, Refusal) and not self._has_no_rows
+        held = self._seen(request, letter.run).held.constant if told else ()
+        rule = "" if isinstance(reply, Refusal) else f"agreed on ({self._rules().method.name}), and within policy.toml"
+        n_rows = self._rows.n_rows if told else 0
+        record_departure(self._folder, letter, request, reply, n_bytes, rule=rule, n_rows=n_rows, held=held)
+        if told and request is not None:
             self._compare(request, letter.run)
 
     def _compare(self, request: Request, run: str) -> None:
@@ -167,39 +148,3 @@ class JoinedSite:
             self._state.end_sums(letter.run, "was given the result of this run")
         site_log(self._folder, letter.run).info("the result is in %s", place)
         return b""
-
-
-class Signed:
-    """Payloads in signed envelopes; a request that the operator did not sign is not answered at all."""
-
-    def __init__(self, folder: SiteFolder) -> None:
-        self._folder, self._name = folder, folder.name
-
-    def open(self, data: bytes, *, to_anyone: bool = False) -> Letter:
-        """Only what the operator signed."""
-        envelope = unseal(data, {SERVER: keys.read_public_key(self._folder.path / "operator.pub")})
-        if not NAME.fullmatch(envelope.run):  # it becomes a file's name here
-            raise CodecError("a request of a run that has no proper name.")
-        receiver = ANYONE if to_anyone else self._name
-        reference = (envelope, digest(data), receiver)
-        return Letter(envelope.run, envelope.round, envelope.payload, reference, envelope.kind, envelope.cohort)
-
-    def refuse_foreign(self, letter: Letter, kind: str) -> None:
-        """What the operator signed for another site or use, under another agreement, long ago, or with strangers."""
-        envelope, _, receiver = letter.reference
-        agreement = self._folder.agreement()
-        envelope.require(sender=SERVER, receiver=receiver, kind=kind, agreement=agreement.fingerprint)
-        envelope.require_fresh(time.time(), agreement.timeout_seconds)
-        check_own_place(self._folder, agreement)
-        strangers = sorted(set(letter.cohort) - set(agreement.approved))
-        if strangers:
-            raise ProtocolError(f"is asked to take part with {listed(strangers)}, no member of its agreement.")
-        if kind != HELLO and self._name not in letter.cohort:
-            raise ProtocolError("is asked for a run of which it is said to be no part.")
-
-    def seal(self, letter: Letter, payload: bytes) -> bytes:
-        """Names the one request that it answers."""
-        request, about, _ = letter.reference
-        fresh = {"time": int(time.time()), "nonce": secrets.token_hex(16), "cohort": ()}
-        reply = replace(request, sender=self._name, receiver=SERVER, about=about, payload=payload, **fresh)
-        return seal(reply, keys.read_private_key(self._folder.path / "site.key"))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fedsieve.messages import Memory
 from fedsieve.privacy import Pins, Story, Told, Views
-from fedsieve.protocol.parties import RunMemory
+from fedsieve.protocol.parties import RunMemory, secret_seed
 
 if TYPE_CHECKING:
     from fedsieve.privacy.secure_sum.site import Vault
@@ -72,9 +72,10 @@ class SiteState(Protocol):
 
 
 class TransientState:
-    """A state that lives as long as the process."""
+    """A state that lives as long as the process; `secret` is the site's, from which it draws at random."""
 
-    def __init__(self) -> None:
+    def __init__(self, secret: bytes = b"") -> None:
+        self._secret = secret
         self._memories: dict[str, RunMemory] = {}
         self._stories: dict[str, Story] = {}
         self._answers: dict[tuple[str, str], bytes] = {}
@@ -85,7 +86,7 @@ class TransientState:
 
     def memory(self, run: str) -> Memory:
         """Made when first asked for."""
-        return self._memories.setdefault(run, RunMemory())
+        return self._memories.setdefault(run, RunMemory(secret_seed(self._secret, run)))
 
     def story(self, run: str) -> Story:
         """Begins when first asked for."""

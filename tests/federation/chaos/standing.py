@@ -27,7 +27,7 @@ def standing(
     ranges = folder / "ranges.csv"
     ranges.write_text("\n".join(["feature,low,high", *(f"{name},1e6,9e6" for name in FEATURES)]), encoding="utf-8")
     usual = ("--method", "Sieve", "--ranges", ranges, "--missing", "error", "--timeout", TIMEOUT)
-    with Consortium(folder, SITES, n_rows=n_rows).init(*usual, *options, changes=changes) as consortium:
+    with Consortium(folder, SITES, n_rows=n_rows, waits=False).init(*usual, *options, changes=changes) as consortium:
         consortium.serve()
         consortium.join_all()
         yield consortium

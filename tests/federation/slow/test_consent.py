@@ -3,7 +3,7 @@
 import pytest
 
 from federation.consortium import Consortium
-from federation.processes import wait_until
+from federation.processes import PATIENCE, wait_until
 from fedsieve.deployment.consent import ConsentRecord
 
 pytestmark = pytest.mark.federation
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.federation
 
 def recorded(record, n):
     entries = wait_until(
-        lambda: (found := list(record.chain.entries())) and len(found) >= n and found, 60, f"{n} lines"
+        lambda: (found := list(record.chain.entries())) and len(found) >= n and found, PATIENCE, f"{n} lines"
     )
     return [(entry["what"], entry["how"]) for entry in entries]
 
@@ -28,7 +28,7 @@ def test_the_end_of_a_join_is_recorded_and_a_killed_one_by_the_next(tmp_path):
             ("joined", "--yes"),
         ]
         third = consortium.join("siteA", ready=False)
-        assert third.wait(60) == 2
+        assert third.wait() == 2
         assert "has joined already, by another process" in third.message
         assert second.end() == 0
         assert recorded(record, 4)[3:] == [("left", "ended by this site")]

@@ -1,11 +1,11 @@
 """A server that is not honest: it sends another app, or asks for more than was agreed on; sites do neither."""
 
 import json
-import time
 
 import pytest
 
-from federation.consortium import running
+from federation.consortium import RUN_SECONDS, running
+from federation.processes import PATIENCE, wait_until
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.transport.flower.control import Control
 from fedsieve.transport.flower.guard import APP
@@ -25,8 +25,8 @@ app = ServerApp()
 
 @app.main()
 def main(grid: Grid, context: Context) -> None:
-    messages = [Message(RecordDict(), node, "query.step", ttl=60) for node in grid.get_node_ids()]
-    replies = grid.send_and_receive(messages, timeout=60)
+    messages = [Message(RecordDict(), node, "query.step", ttl=240) for node in grid.get_node_ids()]
+    replies = grid.send_and_receive(messages, timeout=240)
     errors = [reply.error.reason if reply.has_error() else "" for reply in replies]
     Path(context.run_config["run"]).write_text(json.dumps(errors))
 """
@@ -85,10 +85,7 @@ def test_an_app_that_is_not_ours_is_not_run_at_any_site(consortium, tmp_path):
     app = foreign_app(tmp_path / "foreign-app", mark)
     with Control(ServerFolder(consortium.fed)) as control:
         control.start(str(replies), app=app)
-    end = time.monotonic() + 120
-    while not replies.exists() and time.monotonic() < end:
-        time.sleep(0.5)
-    errors = json.loads(replies.read_text())
+    errors = wait_until(lambda: replies.exists() and json.loads(replies.read_text() or "[]"), PATIENCE, "the replies")
     assert len(errors) == 2
     assert all("was sent another app than the one of its installed fedsieve" in error for error in errors)
     assert not mark.exists()
@@ -96,8 +93,8 @@ def test_an_app_that_is_not_ours_is_not_run_at_any_site(consortium, tmp_path):
 
 def test_a_request_outside_the_agreement_is_refused_by_every_site(consortium):
     run = consortium.run()
-    assert run.command.wait(240) == 2
+    assert run.command.wait(RUN_SECONDS) == 2
     refused = {event["site"]: event["reason"] for event in run.folder.events() if event["event"] == "refused"}
-    said = "was asked AskRelations, which was not agreed on; agreed: AskRanges, AskMoments, AskPairSums."
+    said = "was asked AskRelations, which was not agreed on; agreed: AskRangesAndMoments, AskPairSums."
     assert refused == {"siteA": said, "siteB": said}
     assert run.folder.result() is None

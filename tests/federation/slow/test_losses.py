@@ -5,25 +5,27 @@ import signal
 
 import pytest
 
-from federation.consortium import running
+from federation.consortium import RUN_SECONDS, running
 from federation.processes import send
 from federation.tables import assert_same, given_to_sites
 from fedsieve.deployment import keys
 
 pytestmark = pytest.mark.federation
 
-TIMEOUT = 40
+TIMEOUT = 90  # on a busy machine, too, the others answer in time
 # Who sees a silent site first, our clock or the engine's clock of nodes, is a race.
 SILENT = (
     f"did not answer within {TIMEOUT} s.",
     "its node is gone, no heartbeat (the engine's code 5).",
 )
 
+PATIENCE_OF_THE_ENGINE = 30  # seconds without a heartbeat
+
 
 @pytest.fixture(scope="module")
 def consortium(tmp_path_factory):
-    sites = "siteA,siteB,siteC,siteD,siteE"
-    with running(tmp_path_factory.mktemp("losses"), sites, "--timeout", TIMEOUT) as consortium:
+    sites, options = "siteA,siteB,siteC,siteD,siteE", ("--timeout", TIMEOUT, "--ranges", "robust")  # three rounds
+    with running(tmp_path_factory.mktemp("losses"), sites, *options, waits=False) as consortium:
         yield consortium
 
 
@@ -70,7 +72,7 @@ def test_client_processes_that_raise_are_named_with_the_kind_of_error_only(conso
 def test_too_few_remaining_sites_end_the_run_with_a_message_and_no_result(consortium, without_rows):
     without_rows("siteA", "siteB", "siteC", "siteE")
     run = consortium.run(out="too-few")
-    assert run.command.wait(240) == 2
+    assert run.command.wait(RUN_SECONDS) == 2
     assert "1 client left, at least 2 needed. Dropped: 'siteA'" in run.command.message
     assert run.folder.id in run.command.message
     assert not run.output.exists()
@@ -87,9 +89,9 @@ def test_a_hanging_site_is_reported_by_name_within_the_timeout_and_the_run_goes_
     stopped = consortium.pids("siteC")
     send(stopped, signal.SIGSTOP)
     try:
-        refused = run.event("refused", TIMEOUT + 15, site="siteC")
+        refused = run.event("refused", site="siteC")
         assert refused["reason"] in SILENT
-        assert TIMEOUT - 2 <= refused["time"] - asked["time"] < TIMEOUT + 5
+        assert PATIENCE_OF_THE_ENGINE <= refused["time"] - asked["time"] < TIMEOUT + 15
         record = run.result()
     finally:
         send(stopped, signal.SIGCONT)
@@ -100,14 +102,14 @@ def test_a_hanging_site_is_reported_by_name_within_the_timeout_and_the_run_goes_
 
 def test_sites_killed_in_the_ranges_moments_and_sums_rounds_are_left_behind_one_by_one(consortium):
     run = consortium.run(out="killed")
-    lost = {"siteA": "AskRanges", "siteB": "AskMoments", "siteC": "AskPairSums"}
+    lost = {"siteA": "AskHistograms", "siteB": "AskMoments", "siteC": "AskPairSums"}
     for number, (name, kind) in enumerate(lost.items()):
-        asked = run.asked(kind, 180)
+        asked = run.asked(kind, RUN_SECONDS)
         assert name in asked["sites"]
         consortium.kill_site(name)
         answered = [event for event in run.folder.events() if event["event"] == "answered"]
         assert not [event for event in answered if event["round"] == asked["round"] and event["site"] == name]
-        refused = run.event("refused", TIMEOUT + 30, site=name)
+        refused = run.event("refused", site=name)
         assert refused["reason"] in SILENT
         assert refused["round"] == asked["round"]
         assert len([event for event in run.folder.events() if event["event"] == "refused"]) == number + 1

@@ -84,7 +84,7 @@ def status_shows_who_is_there_and_what_came(story):
     assert f"The server of {story.consortium.fed} is up." in story.status
     for name in story.consortium.names:
         assert any(name in line and "online" in line for line in story.status.splitlines()), story.status
-    assert "has its result, round 3" in story.status
+    assert "has its result, round 2" in story.status
 
 
 def nobody_listens_anywhere_but_on_loopback(story):
@@ -93,7 +93,7 @@ def nobody_listens_anywhere_but_on_loopback(story):
 
 def telemetry_update_checks_and_installations_are_off_in_every_process_of_the_engine(story):
     seen = list(story.watch.engine.values())
-    for party, kinds in {"server": ("superlink", "serverapp"), "siteA": ("supernode", "--token")}.items():
+    for party, kinds in {"server": ("superlink", "serverapp"), "siteA": ("supernode", "flwr-clientapp")}.items():
         lines = [line for one, line, _ in seen if one == party]
         assert [kind for kind in kinds if not any(kind in line for line in lines)] == [], lines
     for _, line, variables in seen:

@@ -95,7 +95,7 @@ def test_a_port_in_use_is_named(consortium):
         other.bind(("127.0.0.1", consortium.port))
         other.listen()
         command = consortium.serve(ready=False)
-        assert command.wait(60) == 2
+        assert command.wait() == 2
     assert f"port {consortium.port} cannot be used: Address already in use." in command.message
     assert not (consortium.fed / "server" / "superlink.pid").exists()
 

@@ -23,7 +23,7 @@ N_SITES, SEED = 30, 3
 def test_a_simulation_of_thirty_sites_gives_the_bits_of_one_process(tmp_path, asked, plan):
     command = [str(Path(sys.executable).parent / "fedsieve"), "federation", "simulate"]
     options = ["--clients", str(N_SITES), "--seed", str(SEED), "--out", str(tmp_path / "result")]
-    done = subprocess.run([*command, *asked, *options], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*command, *asked, *options], capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     assert f"{N_SITES} virtual sites" in done.stdout
     record = json.loads((tmp_path / "result" / "selection.json").read_text())

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from federation.consortium import RUN_SECONDS
 from federation.processes import FEDSIEVE, Command, kill_marked, marked, new_token
 
 pytestmark = pytest.mark.federation
@@ -18,7 +19,7 @@ def test_a_trial_ends_with_a_result_and_without_a_process(tmp_path):
             mark,
             tmp_path / "trial.txt",
         )
-        assert trial.wait(300) == 0, trial.text
+        assert trial.wait(RUN_SECONDS) == 0, trial.text
         assert not marked(mark)
     finally:
         kill_marked(mark)

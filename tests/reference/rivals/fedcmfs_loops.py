@@ -45,6 +45,9 @@ def fedcmfs_loops(
         if not able:
             return math.nan  # neither dependent nor independent: all comparisons fail
         values = [p_value(correlation_of(leave[id(t)], x, y, given), len(t), len(given)) for t in able]
+        if combine == "votes":
+            against = sum(len(t) for t, value in zip(able, values, strict=True) if value > alpha)
+            return 1.0 if 2 * against > sum(len(t) for t in able) else 0.0
         return math.fsum(len(t) * value for t, value in zip(able, values, strict=True)) / sum(len(t) for t in able)
 
     @functools.cache

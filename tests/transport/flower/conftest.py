@@ -6,12 +6,16 @@ from functools import cache
 
 import pytest
 
+from fedsieve.cli.federation import collect as collecting_command
+from fedsieve.cli.federation import label as labeling_command
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
+from fedsieve.errors import ProtocolError
 from fedsieve.transport.flower import grid_exchange
 from protocol.federation import example
 from transport.flower.consortium import ADDRESS, LABELS, Consortium
+from transport.flower.following import QUICK
 
 
 class Clock:
@@ -60,3 +64,21 @@ def consortium(founded, n_sites, tmp_path, monkeypatch):
             for handler in list(logger.handlers):
                 handler.close()
                 logger.removeHandler(handler)
+
+
+@pytest.fixture
+def after(consortium, monkeypatch):
+    """A run is over, and the commands lead what follows it in this process."""
+    consortium.agree("Sieve", parameters=QUICK, ranges="robust", after=["collect", "label"])
+    consortium.run = consortium.lead()
+    assert consortium.run.failure() is None
+
+    def lead(_folder, this):
+        consortium.lead(this)
+        if this.failure():
+            raise ProtocolError(this.failure())
+
+    monkeypatch.setattr("fedsieve.cli.federation.run.run_to_end", lead)
+    for command in (collecting_command, labeling_command):
+        monkeypatch.setattr(command, "wait_for_sites", lambda *_: (list(consortium.nodes), []))
+    return consortium

@@ -111,12 +111,19 @@ def request_of(message: Message, consortium: Consortium) -> Envelope:
     return unseal(unwrap(message), {SERVER: operator})
 
 
-def sabotage(consortium: Consortium, site: str, kind: str, act: Callable[[Message, Node], Any], nth: int = 1) -> None:
-    """From the n-th request of a kind on, let `act` answer for the site."""
+def sabotage(
+    consortium: Consortium,
+    site: str,
+    kind: str,
+    act: Callable[[Message, Node], Any],
+    nth: int = 1,
+    kind_of: str = STEP,
+) -> None:
+    """From the n-th request of a kind on, let `act` answer for the site; `kind_of` messages are looked at."""
     honest, seen = consortium.nodes[site], []
 
     def node(message: Message) -> Message | None:
-        asked = message.metadata.message_type == STEP and type(decode(request_of(message, consortium).payload))
+        asked = message.metadata.message_type == kind_of and type(decode(request_of(message, consortium).payload))
         if asked and asked.__name__ == kind:
             seen.append(message)
             if len(seen) >= nth:
@@ -132,6 +139,7 @@ def forge(
     kind: str,
     change: Callable[[Envelope], Envelope],
     key: keys.PrivateKey | None = None,
+    kind_of: str = STEP,
 ) -> None:
     """Let a site change its honest reply to a kind of request, and sign it again."""
 
@@ -139,12 +147,16 @@ def forge(
         genuine = unseal(unwrap(honest(message)), {site: consortium.key(site).public_key()})
         return Message(wrap(seal(change(genuine), key or consortium.key(site))), reply_to=message)
 
-    sabotage(consortium, site, kind, act)
+    sabotage(consortium, site, kind, act, kind_of=kind_of)
 
 
-def lie(consortium: Consortium, site: str, kind: str, change: Callable[[bytes], bytes]) -> None:
+def lie(consortium: Consortium, site: str, kind: str, change: Callable[[bytes], bytes], kind_of: str = STEP) -> None:
     """Let a site change what its reply to a kind of request says."""
-    forge(consortium, site, kind, lambda genuine: dataclasses.replace(genuine, payload=change(genuine.payload)))
+
+    def changed_payload(genuine: Envelope) -> Envelope:
+        return dataclasses.replace(genuine, payload=change(genuine.payload))
+
+    forge(consortium, site, kind, changed_payload, kind_of=kind_of)
 
 
 def raises(_message: Message, _honest: Node) -> Message:

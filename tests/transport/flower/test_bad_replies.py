@@ -40,7 +40,7 @@ def one_more_field(content):
 
 
 def two_gigabytes(content):
-    return {**content, "fields": {**content["fields"], "m2": {"array": "f8", "shape": [2**28]}}}
+    return {**content, "fields": {**content["fields"], "upper": {"array": "f8", "shape": [2**28]}}}
 
 
 def first(name, value):
@@ -53,18 +53,18 @@ def first(name, value):
 
 
 LIES = {
-    "another version": (lambda payload: sealed(b"FSV9" + payload[4:-DIGEST]), "no message of version FSV2"),
-    "nothing": (lambda _: b"", "no message of version FSV2"),
+    "another version": (lambda payload: sealed(b"FSV9" + payload[4:-DIGEST]), "no message of version FSV3"),
+    "nothing": (lambda _: b"", "no message of version FSV3"),
     "cut": (lambda payload: payload[:-1], "does not match its SHA-256"),
     "an unknown field": (lambda payload: header(payload, one_more_field), "diagnosis"),
     "2 GB claimed": (lambda payload: header(payload, two_gigabytes), f"an array of {2**31} bytes where"),
-    "a wrong shape": (changed(m2=lambda reply: reply.m2[:-1]), "sent m2 of shape (5,); the plan needs (6,)"),
-    "NaN": (first("m2", np.nan), "1 values in m2 that are not finite"),
-    "inf": (first("mean", np.inf), "1 values in mean that are not finite"),
+    "a wrong shape": (changed(upper=lambda reply: reply.upper[:-1]), "sent upper of shape (20,); the plan needs (21,)"),
+    "NaN": (first("upper", np.nan), "1 values in upper that are not finite"),
+    "inf": (first("upper", np.inf), "1 values in upper that are not finite"),
     "other features": (changed(features=lambda reply: reply.features[::-1]), "others, or in another order"),
     "other rows": (changed(n_rows=lambda reply: reply.n_rows + 1), "before for 13"),
-    "a negative spread": (first("m2", -1.0), "a spread that no values in [0, 1]"),
-    "another reply": (lambda _: encode(m.Products(13, np.ones(6))), "AskMoments with Products; expected Moments"),
+    "a negative sum": (first("upper", -1.0), "sent sums S_p outside"),
+    "another reply": (lambda _: encode(m.Products(13, np.ones(6))), "AskPairSums with Products; expected PairSums"),
     "a request": (lambda _: encode(m.AskProducts(None, np.ones(6))), "it is AskProducts, a request"),
     "a refusal": (lambda _: encode(m.Refusal("closed for today")), "closed for today"),
     "a refusal without words": (lambda _: encode(m.Refusal("")), "refused without a reason"),
@@ -74,7 +74,7 @@ LIES = {
 @pytest.mark.parametrize("name", LIES)
 def test_a_signed_reply_with_wrong_content_is_refused(consortium, name):
     change, said = LIES[name]
-    lie(consortium, "site-1", "AskMoments", change)
+    lie(consortium, "site-1", "AskPairSums", change)
     assert_refused(consortium, consortium.lead(), said)
 
 
@@ -83,12 +83,12 @@ def test_a_signed_reply_with_wrong_content_is_refused(consortium, name):
 )
 def test_a_reply_above_the_agreed_size_is_refused(consortium, length, said):
     consortium.agree(rounds={"max_message_bytes": 1500})
-    lie(consortium, "site-1", "AskMoments", lambda _: encode(m.Refusal("x" * length)))
+    lie(consortium, "site-1", "AskPairSums", lambda _: encode(m.Refusal("x" * length)))
     assert_refused(consortium, consortium.lead(), said)
 
 
 def test_a_long_reason_does_not_fill_the_servers_log(consortium):
-    lie(consortium, "site-1", "AskMoments", lambda _: encode(m.Refusal("x" * 1_000_000)))
+    lie(consortium, "site-1", "AskPairSums", lambda _: encode(m.Refusal("x" * 1_000_000)))
     consortium.lead()
     assert len(consortium.logs()) < 100_000
 
@@ -109,7 +109,7 @@ FORGERIES = {
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_signed_reply_that_belongs_elsewhere_is_refused(consortium, name):
     fields, said = FORGERIES[name]
-    forge(consortium, "site-1", "AskMoments", lambda genuine: dataclasses.replace(genuine, **fields))
+    forge(consortium, "site-1", "AskPairSums", lambda genuine: dataclasses.replace(genuine, **fields))
     assert_refused(consortium, consortium.lead(), said)
 
 
@@ -117,12 +117,12 @@ def test_a_reply_in_anothers_name_and_with_his_key_is_refused_at_the_wrong_node(
     def change(genuine):
         return dataclasses.replace(genuine, sender="site-2")
 
-    forge(consortium, "site-1", "AskMoments", change, key=consortium.key("site-2"))
+    forge(consortium, "site-1", "AskPairSums", change, key=consortium.key("site-2"))
     assert_refused(consortium, consortium.lead(), "signed as 'site-2', but its key is registered for 'site-1'")
 
 
 def test_a_reply_signed_with_an_unregistered_key_is_refused(consortium):
-    forge(consortium, "site-1", "AskMoments", lambda genuine: genuine, key=new_key())
+    forge(consortium, "site-1", "AskPairSums", lambda genuine: genuine, key=new_key())
     assert_refused(consortium, consortium.lead(), "the signature is not that of 'site-1'")
 
 
@@ -167,7 +167,7 @@ def test_a_reply_to_the_same_round_before_the_servers_death_is_refused(consortiu
     def death(_message, _honest):
         raise KeyboardInterrupt
 
-    sabotage(consortium, "site-2", "AskMoments", death)
+    sabotage(consortium, "site-2", "AskPairSums", death)
     run = consortium.start()
     with pytest.raises(KeyboardInterrupt):
         consortium.lead(run)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from fedsieve.cli.communication import Way
 from fedsieve.cli.federation.run import _show as show
 from fedsieve.deployment.runs import CHECK, SHIFT, new_run
 from fedsieve.deployment.site_shift import read_shift
@@ -85,7 +86,7 @@ def test_how_single_sites_lie_is_kept_for_the_operator_and_sent_to_no_site(clini
 
 
 def test_run_warns_of_it_and_writes_it_into_the_operators_result(clinical, tmp_path, capsys):
-    show(clinical.lead(), tmp_path / "result")
+    show(clinical.lead(), tmp_path / "result", Way())
     told = f"Warning: site-1, column {clinical.case.features[2]!r}: its values lie apart"
     assert told in capsys.readouterr().err
     record = json.loads((tmp_path / "result" / "selection.json").read_text(encoding="utf-8"))

@@ -143,7 +143,7 @@ def asked(consortium):
     def ask(fab, version="1.0.0"):
         request = consortium.post(RUN).operator.seal(0, None, b"", kind="hello")
         TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = 5, 1, 1
-        message = Message(wrap(request), 7, HELLO, ttl=60)
+        message = Message(wrap(request), 7, HELLO, ttl=600)
         with Node(Fab("", fab, {}), version, message) as node, joined(site):
             env = {
                 **environment(site.path / "engine", first=put_guards(site)),
@@ -153,7 +153,7 @@ def asked(consortium):
             address = f"127.0.0.1:{node.port}"
             done = subprocess.run(
                 ["flwr-clientapp", "--insecure", "--runtime-api-address", address, "--token", node.token],
-                env=env, capture_output=True, text=True, timeout=60,
+                env=env, capture_output=True, text=True, timeout=300,
             )  # fmt: skip
             said, replies = done.stdout + done.stderr, node.replies()
             assert len(replies) == 1, said

@@ -6,12 +6,12 @@ from flwr.app import ConfigRecord, MetricRecord, RecordDict
 from fedsieve import messages as m
 from fedsieve.protocol import Question
 from fedsieve.transport.flower import grid_exchange
-from fedsieve.transport.flower.contents import FIELD, RECORD, wrap
+from fedsieve.transport.flower.contents import FIELD, HELLO, RECORD, wrap
+from fedsieve.transport.flower.local_grid import LocalGrid
 from transport.flower.consortium import content, engine_error, is_silent, raises, refusals, sabotage
 
 PLACES = [
-    ("statistics", "AskRanges", 1),
-    ("statistics", "AskMoments", 1),
+    ("statistics", "AskRangesAndMoments", 1),
     ("statistics", "AskPairSums", 1),
     ("matrices", "AskRelations", 1),
     ("vectors", "AskProducts", 1),
@@ -76,23 +76,55 @@ def test_a_loss_of_any_kind_is_told_for_what_it_is(consortium, loss):
     run = consortium.lead()
     assert_left_out(consortium, run, said)
     (event,) = refusals(run)
-    assert (event["site"], event["round"]) == ("site-1", 3)
+    assert (event["site"], event["round"]) == ("site-1", 2)
     assert said in event["reason"]
 
 
 @pytest.mark.parametrize("lost", ["site-0", "site-2"])
 def test_any_site_may_be_the_one_that_is_lost(consortium, lost):
-    sabotage(consortium, lost, "AskMoments", raises)
+    sabotage(consortium, lost, "AskPairSums", raises)
     assert_left_out(consortium, consortium.lead(), "its process failed", lost)
 
 
 @pytest.mark.parametrize("seconds", [1, 40])
 def test_a_silent_site_costs_its_time_once_and_no_more(consortium, seconds):
     consortium.agree(rounds={"timeout_seconds": seconds})
-    sabotage(consortium, "site-1", "AskMoments", is_silent)
+    sabotage(consortium, "site-1", "AskPairSums", is_silent)
     run = consortium.lead()
     assert seconds <= grid_exchange.time.now <= seconds + grid_exchange.POLL_SECONDS
     assert_left_out(consortium, run, f"did not answer within {seconds} s")
+
+
+class TakesNotAll(LocalGrid):
+    """An engine that takes no message for one node, or none at all, as where all are too large for a proxy."""
+
+    refused, gives = 2, ("",)
+
+    def push_messages(self, messages):
+        taken = []
+        for message in messages:
+            message.metadata.__dict__["_message_id"] = "not taken"
+            is_meant = message.metadata.message_type != HELLO and self.refused in (message.metadata.dst_node_id, None)
+            taken += self.gives if is_meant else super().push_messages([message])
+        return taken
+
+
+@pytest.mark.parametrize("gives", [("",), (None,), ()])
+def test_a_site_that_could_not_be_asked_is_not_waited_for(consortium, gives):
+    run = consortium.start()
+    grid = consortium.grid(TakesNotAll)
+    grid.gives = gives
+    consortium.lead(run, grid)
+    assert grid_exchange.time.now < grid_exchange.POLL_SECONDS
+    assert_left_out(consortium, run, "could not be sent the request")
+
+
+def test_requests_that_no_site_could_be_sent_are_told_for_what_they_are(consortium):
+    run = consortium.start()
+    grid = consortium.grid(TakesNotAll)
+    grid.refused, grid.gives = None, ()
+    consortium.lead(run, grid)
+    assert "'site-0', 'site-1', 'site-2': could not be sent the request." in run.failure()
 
 
 def test_more_time_after_a_restart_is_for_one_round_only(consortium):
@@ -101,13 +133,13 @@ def test_more_time_after_a_restart_is_for_one_round_only(consortium):
     consortium.nodes["site-1"] = lambda _message: None
     post = consortium.post("run")
     post.grace_seconds = 90
-    question = Question(1, ("site-1",), m.AskRanges(consortium.plan.columns))
+    question = Question(1, ("site-1",), m.AskRangesAndMoments(consortium.plan.columns))
     reasons = [post.ask(question)["site-1"].reply.reason for _ in range(2)]
     assert reasons == ["did not answer within 130 s.", "did not answer within 40 s."]
 
 
 def test_too_few_sites_end_the_run_with_all_losses_named(consortium):
-    sabotage(consortium, "site-0", "AskRanges", raises)
+    sabotage(consortium, "site-0", "AskRangesAndMoments", raises)
     sabotage(consortium, "site-2", "AskPairSums", engine_error(5))
     run = consortium.lead()
     assert run.result() is None
@@ -120,8 +152,8 @@ def test_too_few_sites_end_the_run_with_all_losses_named(consortium):
 
 
 def test_sites_that_are_lost_in_one_round_are_all_named(consortium):
-    sabotage(consortium, "site-0", "AskMoments", raises)
-    sabotage(consortium, "site-2", "AskMoments", is_silent)
+    sabotage(consortium, "site-0", "AskPairSums", raises)
+    sabotage(consortium, "site-2", "AskPairSums", is_silent)
     failure = consortium.lead().failure()
     assert "'site-0': its process failed" in failure
     assert "'site-2': did not answer within 300 s" in failure
@@ -129,7 +161,7 @@ def test_sites_that_are_lost_in_one_round_are_all_named(consortium):
 
 def test_the_number_of_sites_that_must_remain_is_the_agreed_one(consortium):
     consortium.agree(rounds={"min_clients": 3})
-    sabotage(consortium, "site-1", "AskRanges", raises)
+    sabotage(consortium, "site-1", "AskRangesAndMoments", raises)
     assert "2 clients left, at least 3 needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
 
 
@@ -137,7 +169,7 @@ def test_the_number_of_sites_that_must_remain_is_the_agreed_one(consortium):
 def test_a_federation_may_agree_to_end_with_the_first_loss(consortium, loss):
     consortium.agree(rounds={"on_bad_client": "raise"})
     act, said = LOSSES[loss]
-    sabotage(consortium, "site-1", "AskMoments", act)
+    sabotage(consortium, "site-1", "AskPairSums", act)
     run = consortium.lead()
     assert run.result() is None
     assert run.failure().startswith("client 'site-1': ")

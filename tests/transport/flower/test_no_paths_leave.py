@@ -39,7 +39,7 @@ def test_a_refusal_names_the_file_and_not_its_folder(consortium, site, broken):
     act, said = BREAK[broken]
     act(site)
     post = consortium.post(RUN)
-    request = m.AskRanges(m.Columns(tuple(consortium.case.features), (), "error"))
+    request = m.AskRangesAndMoments(m.Columns(tuple(consortium.case.features), (), "error"))
     reason = post.ask(Question(1, tuple(consortium.case.clients), request))[SITE].reply.reason
     assert said in reason
     record = json.loads((site.path / "what-left.jsonl").read_text().splitlines()[-1])

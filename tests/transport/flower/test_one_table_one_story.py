@@ -15,11 +15,6 @@ from policies import take_part
 from transport.flower.test_who_may_speak import Wire
 
 
-@pytest.fixture
-def wire(consortium):
-    return Wire(consortium)
-
-
 def join_again(wire, X):
     """Leave, and come back with these rows."""
     place = wire.folder.site("site-0")
@@ -30,23 +25,27 @@ def join_again(wire, X):
 
 
 @pytest.mark.parametrize("n_more", [1, 5, 20])
-def test_a_run_that_began_with_some_rows_is_not_answered_for_others(wire, consortium, n_more):
+def test_a_run_that_began_with_some_rows_is_not_answered_for_others(consortium, n_more):
     """The same request again, and the next one: two answers of one run, and the rows in between by subtraction."""
-    X = consortium.case.clients["site-0"]
+    consortium.agree(method="Sieve", parameters={"missing": "error"})
+    X, wire = consortium.case.clients["site-0"], Wire(consortium)
     columns = m.Columns(consortium.case.features, (), "error")
-    moments = encode(m.AskMoments(columns, m.Scaling(np.full(X.shape[1], -1e3), np.full(X.shape[1], 1e3))))
-    assert wire.said(wire.site.answer(wire.letter())) == ""
+    scaling = m.Scaling(np.full(X.shape[1], -1e3), np.full(X.shape[1], 1e3))
+    first, second = (encode(ask) for ask in (m.AskRanges(columns), m.AskCovariances(columns, scaling)))
+    assert wire.said(wire.site.answer(wire.letter(first))) == ""
     join_again(wire, np.vstack([X, X[:1] + np.arange(n_more)[:, None]]))
     said = (
         "its rows are not those that the run began with: two answers would give the difference away. Start a new run."
     )
-    assert [wire.said(wire.site.answer(wire.letter(payload))) for payload in (None, moments)] == [said] * 2
+    assert [wire.said(wire.site.answer(wire.letter(payload))) for payload in (first, second)] == [said] * 2
     join_again(wire, X[::-1])
-    assert [wire.said(wire.site.answer(wire.letter(payload))) for payload in (None, moments)] == [""] * 2
+    assert [wire.said(wire.site.answer(wire.letter(payload))) for payload in (first, second)] == [""] * 2
 
 
-def test_of_two_stories_at_the_same_moment_one_is_answered(wire, consortium, monkeypatch):
+def test_of_two_stories_at_the_same_moment_one_is_answered(consortium, monkeypatch):
     """Each of two processes would find that nothing was asked yet."""
+    consortium.agree(method="Sieve", parameters={"missing": "error"})
+    wire = Wire(consortium)
     slowly = Ledger.story
 
     def story(ledger, run):
@@ -55,7 +54,8 @@ def test_of_two_stories_at_the_same_moment_one_is_answered(wire, consortium, mon
         return found
 
     monkeypatch.setattr(Ledger, "story", story)
-    some = encode(m.AskRanges(m.Columns(consortium.case.features[:2], (), "error")))
+    features = consortium.case.features
+    letters = [wire.letter(encode(m.AskRanges(m.Columns(some, (), "error")))) for some in (features, features[:2])]
     with ThreadPoolExecutor(2) as threads:
-        said = [wire.said(sealed) for sealed in threads.map(wire.site.answer, [wire.letter(), wire.letter(some)])]
+        said = [wire.said(sealed) for sealed in threads.map(wire.site.answer, letters)]
     assert sorted(said) == ["", "was asked AskRanges more often than a run of the method does."]

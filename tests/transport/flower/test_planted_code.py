@@ -28,7 +28,7 @@ def test_a_program_of_the_engine_takes_no_module_from_where_it_was_started(ran, 
     log = tmp_path / "log"
     env = environment(tmp_path / "engine", **{CONTROL_TOKEN: str(tmp_path / "token")})
     process = EngineProcess.start([program, "--help"], env, tmp_path / "pid", log)
-    assert process.process.wait(60) == 0, log.read_text()
+    assert process.process.wait(300) == 0, log.read_text()
     assert not ran.exists()
 
 
@@ -36,7 +36,7 @@ def test_a_program_of_the_engine_takes_no_module_from_where_it_was_started(ran, 
 def test_a_sites_answering_process_takes_none_either(ran, tmp_path, consortium):
     site = consortium.folder.site("site-1")
     env = environment(tmp_path / "engine", first=put_guards(site), **{SITE: str(site.path)})
-    said = subprocess.run(["flwr-clientapp", "--help"], env=env, capture_output=True, text=True, timeout=60)
+    said = subprocess.run(["flwr-clientapp", "--help"], env=env, capture_output=True, text=True, timeout=300)
     assert said.returncode == 0, said.stderr
     assert not ran.exists()
 

@@ -70,7 +70,7 @@ def test_registered_nodes_are_asked_by_their_numbers_and_nobody_is_asked_who_he_
 
     run = consortium.lead(grid=LocalGrid({numbers[name]: heard(node) for name, node in consortium.nodes.items()}))
     assert without_federation(run.result()) == without_federation(consortium.expected())
-    assert kinds == [*9 * [STEP], *3 * [RESULT]]
+    assert kinds == [*6 * [STEP], *3 * [RESULT]]
 
 
 def test_every_site_gets_the_same_bytes_as_the_server(consortium):

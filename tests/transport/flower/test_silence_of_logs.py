@@ -94,7 +94,7 @@ def test_an_error_that_ends_a_sites_process_tells_its_kind_only(marked):
 
 
 def test_a_forged_reply_is_refused_without_telling_its_content(marked):
-    forge(marked, "site-1", "AskRanges", lambda genuine: genuine, key=marked.key("site-2"))
+    forge(marked, "site-1", "AskRangesAndMoments", lambda genuine: genuine, key=marked.key("site-2"))
     run = marked.lead()
     assert list(run.result()["dropped"]) == ["site-1"]
     assert leaks(marked) == set()
@@ -137,7 +137,7 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
         loaded = set(sys.modules) - engine
         folder = SiteFolder(Path({str(consortium.folder.site("site-0").path)!r}))
         agreement = folder.agreement()
-        ask = encode(m.AskRanges(m.Columns(agreement.method.features, (), "error")))
+        ask = encode(m.AskRangesAndMoments(m.Columns(agreement.method.features, (), "error")))
         operator = keys.read_private_key(Path({str(consortium.folder.server / "operator.key")!r}))
         letter = Operator("r", agreement.fingerprint, operator, {{}}, 1).seal(1, "site-0", ask, cohort=["site-0"])
         answer = unseal(JoinedSite(folder).answer(letter), {{"site-0": keys.read_public_key(folder.path / "site.pub")}})
@@ -149,7 +149,7 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
         """
     )
     kind, n_rows, heavy, screens, rooms = seen
-    assert (kind, n_rows) == ("Ranges", 10)
+    assert (kind, n_rows) == ("RangesAndMoments", 10)
     assert heavy == []
     assert screens == []
     assert not {"cli", "report", "experiments", "catalog", "rivals", "selectors", "learning", "datasets"} & set(rooms)

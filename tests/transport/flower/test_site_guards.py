@@ -34,7 +34,7 @@ def answers(consortium, request, post=None):
 
 
 def test_what_was_agreed_on_is_answered(consortium):
-    assert answers(consortium, m.AskRanges(columns(consortium))) == {""}
+    assert answers(consortium, m.AskRangesAndMoments(columns(consortium))) == {""}
 
 
 def test_every_request_is_one_of_its_kind(consortium):
@@ -49,7 +49,7 @@ def test_every_request_is_one_of_its_kind(consortium):
         consortium.nodes[name] = heard
     post = consortium.post(RUN)
     for _ in range(2):
-        assert answers(consortium, m.AskRanges(columns(consortium)), post) == {""}
+        assert answers(consortium, m.AskRangesAndMoments(columns(consortium)), post) == {""}
     assert len(nonces) == len(set(nonces)) == 6
 
 
@@ -57,11 +57,11 @@ def test_a_request_that_was_not_agreed_on_is_refused_though_the_operator_signed_
     d = len(consortium.case.features)
     relation = m.Relation(columns(consortium), m.Scaling(None, None), np.ones(d), "distance")
     (said,) = answers(consortium, m.AskRelations(relation))
-    assert "was asked AskRelations, which was not agreed on; agreed: AskRanges, AskMoments, AskPairSums." in said
+    assert "was asked AskRelations, which was not agreed on; agreed: AskRangesAndMoments, AskPairSums." in said
 
 
 def test_other_columns_are_refused_though_the_operator_signed_it(consortium):
-    (said,) = answers(consortium, m.AskRanges(columns(consortium, "diagnosis")))
+    (said,) = answers(consortium, m.AskRangesAndMoments(columns(consortium, "diagnosis")))
     assert "columns that were not agreed on: 'diagnosis'" in said
 
 
@@ -76,21 +76,21 @@ def test_a_site_whose_agreement_changed_since_it_consented_answers_nothing(conso
     for path in (consortium.folder.path, *(consortium.folder.site(name).path for name in consortium.case.clients)):
         file = path / AGREEMENT
         file.write_text(file.read_text().replace("min_rows = 10", "min_rows = 2"))
-    (said,) = answers(consortium, m.AskRanges(columns(consortium)))
+    (said,) = answers(consortium, m.AskRangesAndMoments(columns(consortium)))
     assert said == "its agreement changed since it consented. It must join again."
 
 
 def test_another_operators_request_is_not_answered(consortium):
     post = consortium.post(RUN)
     post.operator.key = new_key()
-    (said,) = answers(consortium, m.AskRanges(columns(consortium)), post)
+    (said,) = answers(consortium, m.AskRangesAndMoments(columns(consortium)), post)
     assert said == "its process failed (the engine's code 2)."
 
 
 def test_a_request_for_another_site_is_refused(consortium):
     post = consortium.post(RUN)
     post.grid = LocalGrid({1: consortium.nodes["site-1"]})
-    (reply,) = post.ask(Question(1, ("site-0",), m.AskRanges(columns(consortium)))).values()
+    (reply,) = post.ask(Question(1, ("site-0",), m.AskRangesAndMoments(columns(consortium)))).values()
     assert "signed as 'site-1', but its key is registered for 'site-0'" in reply.reply.reason
     log = (consortium.folder.site("site-1").path / "fedsieve.log").read_text()
     assert "refused: is addressed to 'site-0', not to 'site-1'." in log
@@ -108,8 +108,8 @@ def test_what_is_no_request_is_refused(consortium, payload):
 def test_a_product_before_its_relation_is_refused(consortium):
     consortium.agree(parameters={"wire": "vectors"})
     (said,) = answers(consortium, m.AskProducts(None, np.ones(6)))
-    order = "the method asks 'AskRanges', 'AskMoments', 'AskProducts' in this order."
-    assert said == f"was asked AskProducts before AskRanges; {order}"
+    order = "the method asks 'AskRangesAndMoments', 'AskProducts' in this order."
+    assert said == f"was asked AskProducts before AskRangesAndMoments; {order}"
 
 
 def test_the_sums_of_one_run_are_not_those_of_another_and_are_the_sites_only(consortium):
@@ -188,7 +188,7 @@ def test_a_process_of_a_join_that_is_gone_answers_nothing_and_leaves_no_rows(con
         return node(heard)
 
     consortium.nodes["site-1"] = remember
-    assert answers(consortium, m.AskRanges(columns(consortium))) == {""}
+    assert answers(consortium, m.AskRangesAndMoments(columns(consortium))) == {""}
     monkeypatch.setenv(client_app.SITE, str(place.path))
     context = Context(0, 1, {}, RecordDict(), {})
     with joined(place):

@@ -28,7 +28,7 @@ class Wire:
         self.folder = consortium.folder
         self.site = JoinedSite(self.folder.site("site-0"))
         self.operator = Operator.of(self.folder, RUN)
-        self.ask = encode(m.AskRanges(m.Columns(consortium.case.features, (), "error")))
+        self.ask = encode(m.AskRangesAndMoments(m.Columns(consortium.case.features, (), "error")))
 
     def letter(self, payload=None, kind=STEP, cohort=SITES, **changes):
         """A letter that the operator's key signed, with any header."""
@@ -130,7 +130,7 @@ def test_an_operator_who_swaps_a_members_key_is_met_with_another_agreement_by_al
     members, folder = consortium.folder.agreement().members, consortium.folder
     mine = keys.public_text(keys.new_key().public_key())
     put(folder, replace_members(text(folder), {**members, "site-2": mine}), names=())
-    request = m.AskRanges(m.Columns(consortium.case.features, (), "error"))
+    request = m.AskRangesAndMoments(m.Columns(consortium.case.features, (), "error"))
     answers = consortium.post(RUN).ask(Question(1, SITES[:2], request))
     assert len(answers) == 2
     for answer in answers.values():

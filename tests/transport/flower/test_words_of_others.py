@@ -8,7 +8,7 @@ EVIL = "no.\x1b[2J\x07\n2026-01-01 00:00:00,000 INFO run=x server: all is well\u
 
 
 def test_a_reason_is_escaped_before_it_is_written_anywhere(consortium):
-    lie(consortium, "site-1", "AskMoments", lambda _: encode(Refusal(EVIL)))
+    lie(consortium, "site-1", "AskPairSums", lambda _: encode(Refusal(EVIL)))
     run = consortium.lead()
     (told,) = refusals(run)
     written = [told["reason"], run.result()["dropped"]["site-1"], consortium.logs()]

@@ -11,12 +11,12 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.audit.attacks.gram import Gram, gram_of
 from fedsieve.audit.attacks.relation_values import values_of_relations
+from fedsieve.audit.attacks.told_moments import moments_told
 from fedsieve.audit.attacks.tracing import pulls_towards, some_rows
 from fedsieve.audit.curves import area_under_curve
 from fedsieve.audit.sites import Seen, asked_for, first_of
 from fedsieve.messages import Refusal
 from fedsieve.messages.covariances import AskCovariances
-from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.relation_matrices import AskRelations
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable, dense
@@ -54,7 +54,7 @@ def membership_scores(seen: Seen, own: ArrayTable, candidates: ArrayTable, only:
     if asked_for(seen, AskRelations):
         request, reply = first_of(seen, AskRelations)
         known, rows = (dense(table.whole(reply.features)) for table in (own, candidates))
-        values = values_of_relations(request, reply, first_of(seen, AskMoments)[1], known)
+        values = values_of_relations(request, reply, moments_told(seen), known)
         scores["rows read"] = np.array([-np.abs(values - row).sum(axis=1).min() for row in rows])
     return scores
 

@@ -11,11 +11,11 @@ from fedsieve.arrays import Float, Int
 from fedsieve.audit.attacks.gram import Gram, gram_of
 from fedsieve.audit.attacks.information import gram_of_information
 from fedsieve.audit.attacks.pair_sums import gram_of_pair_sums
+from fedsieve.audit.attacks.told_moments import moments_told
 from fedsieve.audit.sites import Seen, asked_for, first_of
 from fedsieve.messages.columns import square
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.information import AskInformation, Information
-from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.pair_sums import AskPairSums, PairSums
 
 LEAST_COLUMNS = 4  # 0/1 columns, below which nothing can be read
@@ -44,7 +44,7 @@ def known_moments(seen: Seen, own: Float, names: tuple[str, ...]) -> KnownMoment
         reply = _only_pair_sums(first_of(seen, AskPairSums)[1], binary)
         if len(reply.features) < LEAST_COLUMNS:
             return "pair sums give rows of 0/1 columns only, and there are none"
-        gram = gram_of_pair_sums(first_of(seen, AskMoments)[1], reply)
+        gram = gram_of_pair_sums(moments_told(seen), reply)
         return KnownMoments(gram, np.array([names.index(name) for name in reply.features]))
     if asked_for(seen, AskInformation):
         information = _only_information(first_of(seen, AskInformation)[1], binary)

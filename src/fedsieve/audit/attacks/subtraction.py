@@ -9,6 +9,7 @@ from fedsieve.audit.sites import Seen, asked_for, first_of
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.histograms import AskHistograms
 from fedsieve.messages.moments import AskMoments
+from fedsieve.messages.ranges_and_moments import AskRangesAndMoments
 
 
 def row_by_subtraction(before: Seen, after: Seen, own: Float) -> Float | None:
@@ -20,7 +21,7 @@ def row_by_subtraction(before: Seen, after: Seen, own: Float) -> Float | None:
         sums = [gram_of(*first_of(seen, AskCovariances)).products[0, 1:] for seen in (before, after)]
         row: Float = sums[1] - sums[0]
         return _filled(row, own)
-    if asked_for(before, AskMoments) and asked_for(after, AskMoments):
+    if all(asked_for(seen, AskMoments) or asked_for(seen, AskRangesAndMoments) for seen in (before, after)):
         return _filled(_sums_of_moments(after) - _sums_of_moments(before), own)
     if asked_for(before, AskHistograms) and asked_for(after, AskHistograms):
         return _from_bins(before, after, own)
@@ -28,8 +29,9 @@ def row_by_subtraction(before: Seen, after: Seen, own: Float) -> Float | None:
 
 
 def _sums_of_moments(seen: Seen) -> Float:
-    request, reply = first_of(seen, AskMoments)
-    low, high = request.scaling.low, request.scaling.high
+    together = asked_for(seen, AskRangesAndMoments)
+    request, reply = first_of(seen, AskRangesAndMoments if together else AskMoments)
+    low, high = (reply.low, reply.high) if together else (request.scaling.low, request.scaling.high)
     sums: Float = (low + reply.mean * (high - low)) * reply.n_rows
     return sums
 

@@ -3,13 +3,13 @@
 import numpy as np
 
 from fedsieve.audit.attacks.relation_values import values_of_relations
+from fedsieve.audit.attacks.told_moments import moments_told
 from fedsieve.audit.attacks.usual_values import usual_row
 from fedsieve.audit.curves import share_with_interval
 from fedsieve.audit.finding import Finding
 from fedsieve.audit.score import share_of_values
 from fedsieve.audit.setting import Setting
 from fedsieve.audit.sites import asked_for, first_of
-from fedsieve.messages.moments import AskMoments
 from fedsieve.messages.relation_matrices import AskRelations
 
 ASKED = "Which values do the site's rows have, from how alike its rows are in each column?"
@@ -26,7 +26,7 @@ def relations_to_values(setting: Setting) -> Finding:
     request, reply = first_of(told.seen, AskRelations)
     columns = [parties.features.index(name) for name in reply.features]
     truth, own = parties.members.X[:, columns], parties.server.X[:, columns]
-    guess = values_of_relations(request, reply, first_of(told.seen, AskMoments)[1], own)
+    guess = values_of_relations(request, reply, moments_told(told.seen), own)
     shuffled = np.random.default_rng([setting.seed, 11]).permutation(guess)
     return setting.finding(
         *what,

@@ -11,6 +11,7 @@ from fedsieve.audit.setting import Setting
 from fedsieve.audit.sites import Overheard, asked_for, first_of
 from fedsieve.audit.trials.lone_values import moments_known, rows_read, true_rows
 from fedsieve.messages.ranges import AskRanges
+from fedsieve.messages.ranges_and_moments import AskRangesAndMoments
 
 N_ROWS = 11  # of the small site; odd, which settles more signs of pair sums
 N_SITES = 3  # tried, one after the other
@@ -42,9 +43,10 @@ def small_site_to_rows(setting: Setting) -> Finding:
 def _rows(told: Overheard, known: KnownMoments) -> Float:
     """By whole numbers, and, where exact ranges of this very site were told, by them."""
     guess = rows_from_products(known.gram, most_columns=MOST_COLUMNS)
-    if len(guess) or not asked_for(told.seen, AskRanges):
+    kind = next((kind for kind in (AskRanges, AskRangesAndMoments) if asked_for(told.seen, kind)), None)
+    if len(guess) or kind is None:
         return guess
-    ranges = first_of(told.seen, AskRanges)[1]
+    ranges = first_of(told.seen, kind)[1]
     if len(ranges.low) != len(known.columns) or ranges.n_rows != known.gram.products[0, 0]:
         return guess
     return rows_within_extremes(known.gram, ranges.low, ranges.high)

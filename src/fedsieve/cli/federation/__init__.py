@@ -27,10 +27,17 @@ class FederationCommands(CommandFiles):
         "serve": "Start the server and wait for sites; Ctrl-C ends it.",
         "join": "Take part with this site's rows: checks them, shows what will leave, asks for consent, "
         "then answers the server.",
+        "edge": "Run an edge server: a site towards the server above, a server towards its own sites; Ctrl-C ends it.",
         "check": "Ask the sites for what tells of single columns, and say what looks wrong; exit code 0 where nothing "
         "does, 1 else.",
         "run": "Run the rounds with the sites that are online, and give all of them the result.",
-        "status": "Show who is online, and how the latest run goes: round, bytes, elapsed time.",
+        "collect": "After a run, get the rows of the selected columns from the sites that consent to that, one Parquet "
+        "file each.",
+        "approve-rows": "Let this site's rows of a run's selected columns leave: a second consent, which shows "
+        "columns, rows and bytes.",
+        "label": "After a run, send a model of the selected columns to the sites; each scores its own rows, and no row "
+        "leaves.",
+        "status": "Show who is online, and how the latest run goes: round, bytes, time; and what has followed it.",
         "log": "Show what left this site, message by message, from its own record; --verify checks that the record is "
         "whole.",
         "approve-cohort": "Allow secure sums with these sites, though totals of earlier runs would then tell of single "

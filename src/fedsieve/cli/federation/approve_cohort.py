@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from fedsieve.cli.console import out, say, warn
+from fedsieve.cli.console import can_ask, say, warn
 from fedsieve.cli.options import split_names
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.told_cohorts import ToldCohorts
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 
@@ -19,6 +19,10 @@ def approve_cohort(
     folder: Annotated[Path, typer.Argument(help="The site's folder.", show_default=False)],
     sites: Annotated[str, typer.Option(help="All sites of the cohort, this one too: a,b,c.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Approve without being asked.")] = False,
+    below: Annotated[
+        Path | None,
+        typer.Option(help="Of an edge server: the operator's folder of its own sites, of which --sites are."),
+    ] = None,
 ) -> None:
     """Allow secure sums with these sites, though totals of earlier runs would then tell of single ones by subtraction.
 
@@ -27,24 +31,28 @@ def approve_cohort(
     site, names = SiteFolder(folder), sorted(split_names(sites))
     if not (folder / "site.json").is_file():
         raise DataError(f"{folder}: is no site's folder. Name the folder that 'fedsieve federation join' was given.")
-    agreement = site.agreement()
-    if not agreement.method.secure:
+    agreement = site.agreement() if below is None else ServerFolder(below).agreement()
+    if below is None and not agreement.method.secure:
         raise ProtocolError(f"{folder}: its agreement has no secure sums, so that no cohort needs approval.")
-    members = agreement.approved
+    if below is not None and (agreement.above is None or agreement.above.client != site.name):
+        raise DataError(f"{below}: is no federation of sites below {site.name}. Name the folder that 'edge' is given.")
+    members, own = agreement.approved, [site.name] if below is None else []
     strangers = [name for name in names if name not in members]
-    if strangers or site.name not in names or len(set(names)) < len(names):
-        raise ParameterError(
-            f"--sites must name members of the agreement, each once and {site.name!r} too; got {listed(names)}."
-        )
+    if strangers or not set(own) <= set(names) or len(set(names)) < len(names):
+        too = f" and {site.name!r} too" if own else ""
+        raise ParameterError(f"--sites must name members of the agreement, each once{too}; got {listed(names)}.")
     cohorts = ToldCohorts(site.ledger)
     for words in _what_it_tells(cohorts, names):
         warn(words)
     if not yes:
-        if not out.is_terminal:
+        if not can_ask():
             raise ProtocolError("nobody is there to ask. Give --yes to approve unattended.")
         if not typer.confirm("Approve this cohort?", default=False):
             raise ProtocolError("not approved; nothing changed.")
     cohorts.approve(names)
+    if below is not None:
+        say(f"{site.name} answers above for {listed(names)}.")
+        return
     say(f"{site.name} takes part in secure sums with {listed(names)}. Each other site of them must approve it too.")
 
 

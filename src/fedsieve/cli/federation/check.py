@@ -1,17 +1,18 @@
 """`fedsieve federation check`: the first rounds of a run, to see what is wrong before anything is compared."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fedsieve.cli.console import columns_table, out, say, until_interrupted, warn
+from fedsieve.cli.console import columns_table, out, say, warn
 from fedsieve.cli.federation import Folder
-from fedsieve.cli.federation.run import run_to_end, wait_for_sites
+from fedsieve.cli.federation.run import run_unless_interrupted, wait_for_sites
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.deployment.edge_agreement import refuse_edge_server
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import CHECK, RunFolder, new_run
-from fedsieve.errors import ParameterError, ProtocolError, listed
+from fedsieve.errors import ParameterError, listed
 from fedsieve.protocol.checkup import findings
 from fedsieve.text import counted
 from fedsieve.transport.first_look import why_nothing_to_ask
@@ -23,7 +24,7 @@ KINDS = {"asked": list[str], "refused": dict, "secure": bool, "parties": dict}
 def check(
     folder: Folder,
     wait: Annotated[int, typer.Option(help="Seconds to wait for all sites to be online.")] = 60,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask the sites for what tells of single columns, and say what looks wrong; exit code 0 where nothing does, 1 else.
 
@@ -33,16 +34,14 @@ def check(
     [bold]Example[/bold]: fedsieve federation check fed/
     """
     federation = ServerFolder(folder)
-    method = federation.agreement().method
+    agreement = federation.agreement()
+    refuse_edge_server(agreement, folder, "check")
+    method = agreement.method
     if why := why_nothing_to_ask(method):
         raise ParameterError(f"{method.name}: {why}")
     this = new_run(federation, *wait_for_sites(federation, wait, method.min_clients), check=True)
-    finished = False
-    with until_interrupted():
-        run_to_end(federation, this)
-        finished = True
-    if not finished:
-        raise ProtocolError(f"check {this.id} was interrupted. Start it again: fedsieve federation check {folder}")
+    again = f"fedsieve federation check {folder}"
+    run_unless_interrupted(federation, this, f"check {this.id} was interrupted. Start it again: {again}")
     if show_check(this, as_json=as_json):
         raise typer.Exit(FOUND)
 
@@ -58,7 +57,7 @@ def show_check(this: RunFolder, *, as_json: bool) -> bool:
         *findings(report),
     ]
     if as_json:
-        typer.echo(json.dumps({"run": this.id, "absent": absent, **report, "findings": words}, indent=1))
+        document({"run": this.id, "absent": absent, **report, "findings": words})
         return bool(words)
     out.print(columns_table(report["parties"], f"Check {this.id}"))
     if report["secure"]:

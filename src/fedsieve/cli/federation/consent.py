@@ -2,21 +2,32 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.table import Table
 
-from fedsieve.arrays import Float
-from fedsieve.cli.console import out, say, warn
+from fedsieve.cli.console import can_ask, out, say, warn
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.consent import ConsentRecord, Limits
 from fedsieve.deployment.folders import SiteFolder
-from fedsieve.deployment.policy_file import FILE, RULES, check_agreement, policy_digest, read_policy, write_policy
+from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.policy_file import (
+    FILE,
+    RULES,
+    check_agreement,
+    policy_digest,
+    read_policy,
+    value_words,
+    write_policy,
+)
 from fedsieve.deployment.spent_noise import SpentNoise
+from fedsieve.deployment.what_may_leave import what_may_leave
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
-from fedsieve.privacy import SITE, Policy, rows_leave, what_leaves
+from fedsieve.methods.follow_ups import FOLLOW_UPS
+from fedsieve.privacy import SITE, Policy, rows_leave
 
 
 @dataclass(frozen=True)
@@ -34,33 +45,42 @@ class Consent:
     @contextmanager
     def recorded(self, folder: Path) -> Iterator[None]:
         """Record that it begins, and, when the block ends, how it ended."""
-        record, how = ConsentRecord(folder), "ended by this site"
+        record = ConsentRecord(folder)
         table = {"file": self.data.name, "rows": self.n_rows, "columns": len(self.agreement.method.features)}
         record.join(self.agreement, self.policy, table, by=self.by, limits=self.limits, asked=self.asked)
-        try:
+        with leaving_recorded(record):
             yield
-        except FedSieveError as error:
-            how = str(error)
-            raise
-        except Exception as error:  # its text could hold data
-            how = f"failed with {type(error).__name__}"
-            raise
-        finally:
-            record.leave(how)
 
 
-def make_policy(site: SiteFolder) -> None:
-    """Write `policy.toml` with the defaults and what each rule is for."""
+@contextmanager
+def leaving_recorded(record: ConsentRecord) -> Iterator[None]:
+    """Record how taking part ended, when the block ends."""
+    how = "ended by this site"
+    try:
+        yield
+    except FedSieveError as error:
+        how = str(error)
+        raise
+    except Exception as error:  # its text could hold data
+        how = f"failed with {type(error).__name__}"
+        raise
+    finally:
+        record.leave(how)
+
+
+def make_policy(site: SiteFolder) -> dict[str, str]:
+    """Write `policy.toml` with the defaults and what each rule is for; returns where, as a document."""
     site.agreement()  # says what is wrong if this is no site's folder
     file = write_policy(site)
-    say(f"Wrote {file}. Change what you need; it holds from the next 'join' on, and 'join' shows it.")
+    say(f"Wrote {file}. Change what you need; it holds from the next answer on, and 'join' shows it.")
+    return {"site": site.name, "policy": str(file)}
 
 
 def policy_for(site: SiteFolder, agreement: Agreement) -> Policy:
     """The site's rules, once the agreement asks for nothing that they never allow."""
     policy = read_policy(site)
     check_agreement(policy, agreement, site.name)
-    n_sites = len(agreement.sites) * agreement.method.max_sites_per_client
+    n_sites = len(agreement.sites)  # an edge server counts as one, for however many it stands
     if n_sites < policy.min_cohort:
         warn(
             f"the agreement names {n_sites} sites; a run needs {policy.min_cohort} (min_cohort in {FILE}), or "
@@ -69,14 +89,14 @@ def policy_for(site: SiteFolder, agreement: Agreement) -> Policy:
     return policy
 
 
-def check_rows(X: Float, agreement: Agreement, policy: Policy, data: Path) -> None:
+def check_rows(n_rows: int, agreement: Agreement, policy: Policy, data: Path) -> None:
     """Refuse a table of fewer rows than the policy asks for, before anything else happens to it.
 
     In secure sums it asks that of all sites together, once it is told.
     """
-    if not agreement.method.secure and len(X) < policy.min_rows:
+    if not agreement.method.secure and n_rows < policy.min_rows:
         raise DataError(
-            f"{data}: has {len(X)} rows; this site's policy asks for at least {policy.min_rows} (min_rows in {FILE}): "
+            f"{data}: has {n_rows} rows; this site's policy asks for at least {policy.min_rows} (min_rows in {FILE}): "
             "sums of few rows hide little. Wait for more rows, or change the rule and give that up."
         )
 
@@ -93,7 +113,7 @@ def ask_for_consent(
     yes: bool,
 ) -> Consent:
     """Show what will leave this site and the rules in force, and ask."""
-    out.print(_leaving(site, agreement, data, n_rows))
+    out.print(leaving_table(agreement, f"What leaves {site.name} ({n_rows} rows of {data})"))
     out.print(rules_table(policy))
     before = ConsentRecord(site.path).last_policy()
     if before is not None and before[1] != policy_digest(policy):  # by hand, or by whoever made what was unpacked here
@@ -105,26 +125,54 @@ def ask_for_consent(
     if agreement.method.private:
         say(SpentNoise(site.ledger).words(policy))
     rows = "Rows themselves leave too" if rows_leave(agreement.method) else "Rows themselves never leave"
+    if asked_later := [what for what, allowed in agreement.after.items() if allowed]:
+        for what in asked_later:
+            say(f"After a run the agreement also allows {what!r}: {FOLLOW_UPS[what].allows}.")
+        rows += " in a run" * ("collect" in asked_later)
     say(f"To: {agreement.address}, federation {agreement.name!r}. {rows}.")
+    if agreement.above is not None:
+        say(
+            f"{agreement.name!r} is an edge server: it sees this site's own answers, and totals over all its sites go "
+            f"on to {agreement.above.words}."
+        )
     consent = Consent(agreement, policy, data, n_rows, by, limits, asked=not yes)
     if limits.words:
         say(f"This consent is {limits.words}.")
-    if yes:
-        return consent
-    if not out.is_terminal:
-        raise ProtocolError(f"{site.name} did not consent: nobody is there to ask. Give --yes to consent unattended.")
-    if not typer.confirm("Take part?", default=False):
-        raise ProtocolError(f"{site.name} did not consent. Nothing was sent.")
+    ask(site, yes=yes)
     return consent
 
 
-def _leaving(site: SiteFolder, agreement: Agreement, data: Path, n_rows: int) -> Table:
-    table = Table(title=f"What leaves {site.name} ({n_rows} rows of {data})", title_justify="left")
+def ask(site: SiteFolder, *, yes: bool) -> None:
+    """Ask the person at this site, unless consent was given on the command line; refused where nobody consents."""
+    if yes:
+        return
+    if not can_ask():
+        raise ProtocolError(f"{site.name} did not consent: nobody is there to ask. Give --yes to consent unattended.")
+    if not typer.confirm("Take part?", default=False):
+        raise ProtocolError(f"{site.name} did not consent. Nothing was sent.")
+
+
+def leaving_table(agreement: Agreement, title: str) -> Table:
+    """Each message that is sent, and what it tells."""
+    table = Table(title=title, title_justify="left")
     table.add_column("message", no_wrap=True)
     table.add_column("what it tells, and can give away", overflow="fold")
-    for kind, meaning in what_leaves(agreement.method):
+    for kind, meaning in what_may_leave(agreement):
         table.add_row(kind, meaning)
     return table
+
+
+def consent_document(site: SiteFolder, agreement: Agreement, policy: Policy) -> dict[str, Any]:
+    """The same as a document: who may speak, what leaves, under which rules."""
+    return {
+        "site": site.name,
+        "federation": agreement.name,
+        "address": agreement.address,
+        "agreement": agreement.fingerprint,
+        "members": {name: fingerprint(key) if key else None for name, key in agreement.members.items()},
+        "may_leave": dict(what_may_leave(agreement)),
+        "rules": asdict(policy),
+    }
 
 
 def rules_table(policy: Policy) -> Table:
@@ -135,13 +183,5 @@ def rules_table(policy: Policy) -> Table:
     table.add_column("default", overflow="fold")
     for name in RULES:
         value, default = getattr(policy, name), getattr(SITE, name)
-        table.add_row(name, _shown(value), "yes" if value == default else f"no: {_shown(default)}")
+        table.add_row(name, value_words(value), "yes" if value == default else f"no: {value_words(default)}")
     return table
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, tuple):
-        return ", ".join(value) or "-"
-    return str(value)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fedsieve.cli.console import say
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.deployment.differences import differences
 from fedsieve.deployment.folders import AGREEMENT
@@ -16,6 +17,7 @@ DIFFERENT = 1  # the exit code, as of other commands that compare
 def diff(
     old: Annotated[Path, typer.Argument(help="A federation.toml, or a folder with one.", show_default=False)],
     new: Annotated[Path, typer.Argument(help="Another one.", show_default=False)],
+    as_json: AsJson = False,
 ) -> None:
     """Show what changed between two agreements; exit code 0 where they are the same, 1 where they differ.
 
@@ -27,6 +29,8 @@ def diff(
         say(line)
     if before.address != after.address:
         say(f"the server's address, which may differ: {before.address}, now {after.address}")
+    if as_json:
+        document({"differences": lines, "fingerprints": [before.fingerprint, after.fingerprint]})
     if not lines:
         say(f"same agreement: {before.fingerprint}")
         return

@@ -4,19 +4,21 @@ import json
 import secrets
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float
-from fedsieve.cli.console import say, size
+from fedsieve.cli.console import say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.what_may_leave import what_may_leave
 from fedsieve.errors import DataError
-from fedsieve.privacy import HeldBack, Policy, held_back, what_leaves
+from fedsieve.privacy import HeldBack, Policy, held_back
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import ArrayTable
+from fedsieve.tables import Table, dense
+from fedsieve.text import size
 from fedsieve.transport.rehearsal import Rehearsal, rehearse
 
 SUMMARY = "what-would-leave.txt"
@@ -36,20 +38,19 @@ SECURE = (
 
 
 def show_what_would_leave(
-    site: SiteFolder, agreement: Agreement, policy: Policy, X: Float, Y: Float | None, output: Path
-) -> None:
-    """Rehearse a run and write one file per message, and a summary."""
+    site: SiteFolder, agreement: Agreement, policy: Policy, table: Table, output: Path
+) -> dict[str, Any]:
+    """Rehearse a run and write one file per message, and a summary; returns that as a document."""
     if output.exists() and not (output / SUMMARY).is_file():
         raise DataError(f"{output}: exists and is no earlier dry run. Choose another --out, or move it away.")
     prepare_kernels()
-    method = agreement.method
-    table = ArrayTable(method.features, X, agreement.labels, Y) if Y is not None else ArrayTable(method.features, X)
-    rehearsal = rehearse(method, _labeled(agreement, X, Y), table, policy)
+    method, table = agreement.method, table.drawing_from(site.rows_seed())
+    rehearsal = rehearse(method, _labeled(agreement, table), table, policy)
     held = held_back(table, method.nominal, policy.min_cell)
     part = make_private(output.with_name(f".{output.name}.{secrets.token_hex(4)}.part"))
     try:
         files = _write_messages(rehearsal, part)
-        summary = _summary(site, agreement, policy, rehearsal, held, files, len(X))
+        summary = _summary(site, agreement, policy, rehearsal, held, files, table.n_rows)
         (part / SUMMARY).write_text(summary, encoding="utf-8")
         if output.exists():
             shutil.rmtree(output)
@@ -58,13 +59,26 @@ def show_what_would_leave(
         shutil.rmtree(part, ignore_errors=True)
     say(summary)
     say(f"Written to {output}.")
+    return {
+        "site": site.name,
+        "n_rows": table.n_rows,
+        "out": str(output),
+        "messages": [
+            {"file": file, "message": type(said.reply).__name__, "bytes": said.n_bytes, "depends": said.depends}
+            for file, said in zip(files, rehearsal.said, strict=True)
+        ],
+        "may_leave": dict(what_may_leave(agreement)),
+        "held_back": {} if method.secure else dict(held.reasons),
+        "ended": rehearsal.ended or None,
+    }
 
 
-def _labeled(agreement: Agreement, X: Float, Y: Float | None) -> Labeled:
+def _labeled(agreement: Agreement, table: Table) -> Labeled:
     """Some rows of this site in the server's place, with its own labels or made-up ones that all vary."""
-    rows = X[:MAX_LABELED]
-    if Y is not None:
-        return Labeled(rows, Y[:MAX_LABELED])
+    n_rows = min(table.n_rows, MAX_LABELED)
+    rows = dense(table.read(agreement.method.features, 0, n_rows))
+    if agreement.method.sites_hold_labels:
+        return Labeled(rows, dense(table.read(agreement.labels, 0, n_rows)))
     made_up = np.random.default_rng(0).integers(0, 2, (len(rows), len(agreement.labels)))
     made_up[0], made_up[1] = 0, 1
     return Labeled(rows, read_labels(made_up)[0])
@@ -99,7 +113,7 @@ def _summary(
     for file, said in zip(files, rehearsal.said, strict=True):
         lines.append(f"{file}: {size(said.n_bytes)}{f', {DEPENDS}' if said.depends else ''}")
     lines += ["", "What each message can give away:"]
-    lines += [f"  {kind}: {meaning}" for kind, meaning in what_leaves(agreement.method)]
+    lines += [f"  {kind}: {meaning}" for kind, meaning in what_may_leave(agreement)]
     if agreement.method.secure:
         lines += ["", SECURE]
     elif held.reasons:

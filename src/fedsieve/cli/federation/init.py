@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fedsieve.checks import check_choice
 from fedsieve.cli.console import say, warn
 from fedsieve.cli.options import (
     K_HELP,
@@ -21,23 +22,27 @@ from fedsieve.cli.options import (
     split_names,
 )
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
-from fedsieve.cli.tables import Columns, OneTable, read_one
+from fedsieve.cli.tables import ColumnOptions, OneTable, read_one
 from fedsieve.datasets.coding import Coding
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.edge_agreement import check_below, edge_agreement_text
+from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
 from fedsieve.deployment.place import check_place
 from fedsieve.errors import ParameterError, listed
 from fedsieve.messages.columns import ROBUST
 from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
+from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
 
+MAX_ROWS = 1_000_000
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
 OTHERS = ", ".join(name for name, method in METHODS.items() if not method.sites_hold_labels)
 KEEP = "--keep NAME (of 'federation try': --keep-columns NAME)"  # whose --keep is a folder
+AFTER_HELP = f"What may follow a run, if sites consent to that too: {', '.join(FOLLOW_UPS)}."
 METHODS_HELP = f"{OTHERS}, or {SUPERVISED}, whose sites hold labels too."
 
 
@@ -70,6 +75,9 @@ def init(
     keep: Keep = "",
     missing: Annotated[str | None, typer.Option(help=choices_help("missing"))] = None,
     center: Annotated[str | None, typer.Option(help=choices_help("center"))] = None,
+    fdr: Annotated[
+        float | None, typer.Option(help="Sieve: select at this false discovery rate, in place of -k; 0.2.")
+    ] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Sieve: sites answer with noise, under differential privacy of this epsilon.")
     ] = None,
@@ -83,11 +91,21 @@ def init(
             help="Secure sums: the server sees totals over at least three sites, never a single site's reply.",
         ),
     ] = False,
+    after: Annotated[str, typer.Option(help=AFTER_HELP)] = "",
     max_rows: Annotated[
         int, typer.Option(help="How many rows a site may claim, so that none outweighs all others.")
-    ] = 1_000_000,
+    ] = MAX_ROWS,
     timeout: Annotated[int, typer.Option(help="Seconds that a site has for an answer.")] = 300,
     days: Annotated[int, typer.Option(help="How long the certificates are valid.")] = 730,
+    max_sites_per_client: Annotated[
+        int, typer.Option(help="For how many sites a member may answer: more than 1 where it is an edge server.")
+    ] = 1,
+    above: Annotated[
+        Path | None,
+        typer.Option(
+            help="For an edge server's own sites: its folder as a site above, whose agreement says columns and method."
+        ),
+    ] = None,
     with_keys: Annotated[
         bool,
         typer.Option("--with-keys", help="Make all sites' keys here, for trials: you could answer in their names."),
@@ -111,9 +129,29 @@ def init(
             f"--sites names {len(names)} sites; a federation needs {least} or more ({rule}). Sites answer in "
             f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
+    allowed = split_names(after)
+    for what in allowed:
+        check_choice("", "--after", what, FOLLOW_UPS)
+    if above is not None:
+        columns_too = (schema, labels, drop, nominal, categories, dates, keep, bounds)
+        method_too = (k, wire, missing, center, epsilon, delta, secure, after)
+        defaults_too = ((method, DEFAULT_METHOD), (ranges, ROBUST), (max_rows, MAX_ROWS))
+        if any((*columns_too, *method_too)) or any(given != usual for given, usual in defaults_too):
+            raise ParameterError(
+                "--above takes columns, method, parameters and max_rows from the agreement there: leave all options of "
+                "these out (--schema, --labels, --method, ...). To change them, change that agreement."
+            )
+        own = {"min_clients": min_clients, "timeout_seconds": timeout, "min_rows": min_rows}
+        own["max_sites_per_client"] = max_sites_per_client
+        text = edge_agreement_text(SiteFolder(above), output.name, address, names, own)
+        check_below(SiteFolder(above), parse_agreement(text), output)
+        folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
+        say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+        _say_who_is_next(folder, names, f"edge {above} --below {folder.path}", with_keys=with_keys)
+        return
     chosen = next((known for known in METHODS if known.lower() == method.lower()), method)
     words = {} if categories is None else categories_file(categories)
-    said = Columns(drop, nominal or (), dates, keep, words)
+    said = ColumnOptions(drop, nominal or (), dates, keep, words)
     columns = _columns(schema, labels, reading, said, METHODS.get(chosen))
     coding = Coding(words) if columns is None else columns.coding
     features, label_names = (None, None) if columns is None else (columns.features, columns.labels)
@@ -123,6 +161,7 @@ def init(
         "wire": wire,
         "missing": missing,
         "center": center,
+        "fdr": fdr,
         "epsilon": epsilon,
         "delta": delta,
     }
@@ -141,8 +180,14 @@ def init(
         categories=coding.categories,
         method=chosen,
         parameters={key: value for key, value in parameters.items() if value is not None},
-        rounds={"min_clients": min_clients, "max_rows": max_rows, "timeout_seconds": timeout},
+        rounds={
+            "min_clients": min_clients,
+            "max_sites_per_client": max_sites_per_client,
+            "max_rows": max_rows,
+            "timeout_seconds": timeout,
+        },
         privacy={"min_rows": min_rows, "secure": secure},
+        after=allowed,
     )
     if features is not None:
         parse_agreement(text)
@@ -156,11 +201,15 @@ def init(
         )
     if features is None:
         warn(f"{folder.path / AGREEMENT} is a template: fill in the marked places, then 'fedsieve federation pack'.")
+    _say_who_is_next(folder, names, f"serve {folder.path} --labeled FILE", with_keys=with_keys)
+
+
+def _say_who_is_next(folder: ServerFolder, names: Sequence[str], command: str, *, with_keys: bool) -> None:
     if with_keys:
         _say_whose_keys(folder, names)
     else:
         _say_what_sites_do(folder, names)
-    say(f"Then: fedsieve federation serve {folder.path} --labeled FILE")
+    say(f"Then: fedsieve federation {command}")
 
 
 def _say_whose_keys(folder: ServerFolder, names: Sequence[str]) -> None:
@@ -180,7 +229,7 @@ def _say_what_sites_do(folder: ServerFolder, names: Sequence[str]) -> None:
 
 
 def _columns(
-    schema: Path | None, labels: str, reading: Reading, columns: Columns, method: type[Method] | None
+    schema: Path | None, labels: str, reading: Reading, columns: ColumnOptions, method: type[Method] | None
 ) -> OneTable | None:
     if schema is None:
         if labels or columns.drop:

@@ -3,21 +3,24 @@
 import shutil
 import ssl
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fedsieve.arrays import Float
+from fedsieve.cli.agreed_tables import site_table
 from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.federation import LogFile, LogLevel
-from fedsieve.cli.federation.consent import ask_for_consent, check_rows, make_policy, policy_for
+from fedsieve.cli.federation.consent import ask_for_consent, check_rows, consent_document, make_policy, policy_for
 from fedsieve.cli.federation.dry_run import show_what_would_leave
 from fedsieve.cli.federation.fingerprints import show_members
+from fedsieve.cli.federation.live import Dashboard, DashboardPort, OpenMetrics, Show, Wanted, live_view
 from fedsieve.cli.federation.rows import rows_to_answer_for, tell_what_is_held_back, warn_of_few_rows
+from fedsieve.cli.labels import known_labels
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
-from fedsieve.cli.tables import read_rows
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import Agreement, check_address
 from fedsieve.deployment.consent import Limits
@@ -25,7 +28,9 @@ from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import clear_rows, joined
 from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.deployment.place import check_place
+from fedsieve.deployment.site_scores import what_stays
 from fedsieve.errors import ParameterError, ProtocolError
+from fedsieve.tables import Table
 from fedsieve.transport.flower.engine import EngineError
 from fedsieve.transport.flower.listener import compare_clocks, greet_tls
 from fedsieve.transport.flower.site_node import FORGOTTEN_SECONDS, SiteNode, was_killed
@@ -59,55 +64,76 @@ def join(
     ] = False,
     log_file: LogFile = None,
     log_level: LogLevel = "info",
+    dashboard: Dashboard = False,
+    dashboard_port: DashboardPort = 0,
+    open_metrics: OpenMetrics = False,
+    as_json: AsJson = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Take part with this site's rows: checks them, shows what will leave, asks for consent, then answers the server.
 
     [bold]Example[/bold]: fedsieve federation join siteA/ --data rows.parquet
     """
+    wanted = Wanted("join", dashboard, dashboard_port, open_metrics)
     check_place(folder)
     site = SiteFolder(folder)
     if init_policy:
-        make_policy(site)
+        written = make_policy(site)
+        if as_json:
+            document(written)
         return
     agreement, limits = site.agreement(), Limits(for_runs, for_days)
     show_members(site, agreement)
     policy = policy_for(site, agreement)
     if data is None:
         raise ParameterError("join needs this site's rows: --data FILE.")
-    X, Y = rows_to_answer_for(site, agreement, policy, *read_rows(data, agreement, reading), as_of=as_of)
-    check_rows(X, agreement, policy, data)
-    warn_of_few_rows(agreement, policy, data, X)
-    if dry_run:
-        show_what_would_leave(site, agreement, policy, X, Y, output or folder / "dry-run")
-        return
-    log = choose_log(folder, log_file, log_level)
-    consent = ask_for_consent(site, agreement, policy, data, len(X), by=by, limits=limits, yes=yes)
-    with joined(site), until_interrupted():
-        clear_rows(site)
-        try:
-            with consent.recorded(folder):
-                _take_part(site, agreement, X, Y, log)
-        finally:
-            shutil.rmtree(site.prepared, ignore_errors=True)
-            say(f"{site.name} has left; nothing of its rows stays in {folder} but keyed hashes (ledger/).")
+    try:
+        rows = site_table(data, agreement, reading, site.store)
+        known = known_labels(data, agreement, reading)
+        rows, known = rows_to_answer_for(site, agreement, policy, rows, known, as_of=as_of)
+        check_rows(rows.n_rows, agreement, policy, data)
+        warn_of_few_rows(agreement, policy, data, rows)
+        if dry_run:
+            rehearsed = show_what_would_leave(site, agreement, policy, rows, output or folder / "dry-run")
+            if as_json:
+                document(rehearsed)
+            return
+        log = choose_log(folder, log_file, log_level)
+        if as_json:
+            document(consent_document(site, agreement, policy))
+        consent = ask_for_consent(site, agreement, policy, data, rows.n_rows, by=by, limits=limits, yes=yes)
+        with joined(site), until_interrupted():
+            clear_rows(site)
+            try:
+                with consent.recorded(folder):
+                    if known is not None:
+                        site.write_known_labels(known)
+                    with live_view(wanted, "site", folder, folder) as show:
+                        _take_part(site, agreement, rows, log, show)
+            finally:
+                shutil.rmtree(site.prepared, ignore_errors=True)
+                say(f"{site.name} has left; nothing of its rows stays in {folder} but {what_stays(site)}.")
+    finally:
+        shutil.rmtree(site.incoming, ignore_errors=True)
 
 
-def _take_part(site: SiteFolder, agreement: Agreement, X: Float, Y: Float | None, log: Path) -> None:
+def _take_part(site: SiteFolder, agreement: Agreement, rows: Table, log: Path, show: Show) -> None:
     prepare_kernels()
-    _wait_for_server(site, agreement)
-    site.write_rows(agreement.method.features, X, Y)
+    wait_for_server(site, agreement)
+    site.write_table(rows)
     if not agreement.method.private:  # noise hides rare values as they are
         tell_what_is_held_back(site)
-    node = _connected(site, engine_log(log))
+    node = connected(site, engine_log(log))
     try:
         say(f"{time.strftime('%H:%M:%S')} {site.name} is connected to {agreement.address}. Ctrl-C ends it.")
-        _follow(site, node, log)
+        for _ in following(site, node, log):
+            show(dict)
+            time.sleep(POLL_SECONDS)
     finally:
         node.stop()
 
 
-def _connected(site: SiteFolder, log: Path) -> SiteNode:
+def connected(site: SiteFolder, log: Path, below: Path | None = None) -> SiteNode:
     """A node that the server has let in; one that was killed it takes for online, and lets no other in, for a while."""
     killed = was_killed(site)
     end = time.monotonic() + (FORGOTTEN_SECONDS if killed else 0)
@@ -115,16 +141,16 @@ def _connected(site: SiteFolder, log: Path) -> SiteNode:
         say(f"{site.name} was killed before; the server may take up to {FORGOTTEN_SECONDS} s to notice.")
     while True:
         try:
-            return _let_in(site, log)
+            return _let_in(site, log, below)
         except (ProtocolError, EngineError):
             if time.monotonic() > end:
                 raise
         time.sleep(RETRY_SECONDS)
 
 
-def _let_in(site: SiteFolder, log: Path) -> SiteNode:
+def _let_in(site: SiteFolder, log: Path, below: Path | None) -> SiteNode:
     start = log.stat().st_size
-    node = SiteNode.start(site, log)
+    node = SiteNode.start(site, log, below=below)
     try:
         _wait_until_connected(site, node, log, start)
     except BaseException:
@@ -133,7 +159,7 @@ def _let_in(site: SiteFolder, log: Path) -> SiteNode:
     return node
 
 
-def _wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
+def wait_for_server(site: SiteFolder, agreement: Agreement) -> None:
     """Wait until the server is there; refuse one whose certificate is not of this federation."""
     host, port = check_address(agreement.address)
     with err.status(f"Waiting for the server at {agreement.address} ..."):
@@ -184,8 +210,8 @@ def _other_clock(site: SiteFolder) -> str:
     return f"this machine's clock is {clocks}. Set both by NTP and join again. If they are right and it is refused, "
 
 
-def _follow(site: SiteFolder, node: SiteNode, log: Path) -> None:
-    """Show what this site's processes log, as it happens; end where it could not answer any more."""
+def following(site: SiteFolder, node: SiteNode, log: Path) -> Iterator[None]:
+    """Show what this site's processes log, one look at a time; raises where it could not answer any more."""
     place = log.stat().st_size if log.exists() else 0
     while True:
         if node.left:
@@ -201,4 +227,4 @@ def _follow(site: SiteFolder, node: SiteNode, log: Path) -> None:
                 for line in file.read().splitlines():
                     say(line)
                 place = file.tell()
-        time.sleep(POLL_SECONDS)
+        yield

@@ -1,6 +1,5 @@
 """`fedsieve federation log`: what left a site, from its own record, and whether the record is whole."""
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,8 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fedsieve.cli.console import out, say, size, warn
-from fedsieve.deployment.chain import Chain
+from fedsieve.cli.console import out, say, warn
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.deployment.chain import Verdict
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import read_policy
@@ -17,7 +17,7 @@ from fedsieve.deployment.site_shift import FILE, looks_wrong, read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.text import visible
+from fedsieve.text import size, visible
 
 MOST_COLUMNS = 20  # that are shown of a comparison
 BROKEN = 1  # the exit code of --verify where a record is not whole
@@ -36,7 +36,7 @@ def log(
     noted: Annotated[
         str, typer.Option(help="With --verify: a last hash that you noted earlier; one line has it.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON, one record or verdict per line.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what left this site, message by message, from its own record; --verify checks that the record is whole.
 
@@ -56,14 +56,17 @@ def log(
     chains = {"what left": WhatLeft(site.path).chain, "consent": ConsentRecord(site.path).chain}
     if verify:
         one = "consent" if consent else "what left"
-        verified = [_verified(chain, noted, as_json) for chain in ([chains[one]] if noted else chains.values())]
-        if not all(verified):
+        verdicts = {chain.path.name: chain.verify(noted) for chain in ([chains[one]] if noted else chains.values())}
+        for name, verdict in verdicts.items():
+            _show_verdict(name, verdict)
+        if as_json:
+            document([_told(name, verdict) for name, verdict in verdicts.items()])
+        if any(verdict.broken for verdict in verdicts.values()):
             raise typer.Exit(BROKEN)
         return
     entries = list(chains["consent" if consent else "what left"].entries())
     if as_json:
-        for entry in entries:
-            typer.echo(json.dumps(entry))
+        document(entries)
     elif not entries:
         say(f"Nothing is recorded in {folder} yet.")
     else:
@@ -86,7 +89,7 @@ def _show_shift(site: SiteFolder, as_json: bool) -> None:
         )
     columns = read_shift(places[-1].parent)
     if as_json:
-        typer.echo(json.dumps(columns))
+        document(columns)
         return
     table = Table(title=f"Run {places[-1].parent.name}: {words(columns)}", title_justify="left")
     for title in ("column", "share of rows elsewhere", "by chance", ""):
@@ -99,19 +102,23 @@ def _show_shift(site: SiteFolder, as_json: bool) -> None:
         warn(line)
 
 
-def _verified(chain: Chain, noted: str, as_json: bool) -> bool:
-    verdict = chain.verify(noted)
-    if as_json:
-        told = {"file": chain.path.name, "whole": verdict.n_whole, "last": verdict.last, "broken": verdict.broken}
-        typer.echo(json.dumps({**told, "notes": verdict.notes}))
-        return not verdict.broken
+def _told(name: str, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "file": name,
+        "whole": verdict.n_whole,
+        "last": verdict.last,
+        "broken": verdict.broken,
+        "notes": verdict.notes,
+    }
+
+
+def _show_verdict(name: str, verdict: Verdict) -> None:
     for note in verdict.notes:
-        warn(f"{chain.path.name}: {note}")
+        warn(f"{name}: {note}")
     if verdict.broken:
-        say(f"{chain.path.name}: broken after {verdict.n_whole} whole lines: {verdict.broken}")
-        return False
-    say(f"{chain.path.name}: {verdict.n_whole} lines, all whole. Last hash, to note elsewhere: {verdict.last}")
-    return True
+        say(f"{name}: broken after {verdict.n_whole} whole lines: {verdict.broken}")
+    else:
+        say(f"{name}: {verdict.n_whole} lines, all whole. Last hash, to note elsewhere: {verdict.last}")
 
 
 def _messages_table(entries: list[dict[str, Any]]) -> Table:
@@ -137,11 +144,21 @@ def _consent_table(entries: list[dict[str, Any]]) -> Table:
     for title in ("n", "time (UTC)", "what", "by", "how", "federation", "table", "for"):
         table.add_column(title, overflow="fold")
     for entry in entries:
-        rows = entry.get("table", {})
         limits = [f"{entry[key]} {key[4:]}" for key in ("for_runs", "for_days") if entry.get(key)]
         table.add_row(
             *(visible(str(entry.get(key, ""))) for key in ("n", "time", "what", "by", "how", "federation")),
-            visible(f"{rows['file']}: {rows['rows']} rows, {rows['columns']} columns") if rows else "",
+            visible(_what_of(entry)),
             ", ".join(limits),
         )
     return table
+
+
+def _what_of(entry: dict[str, Any]) -> str:
+    """The table that took part; or the rows of a run's columns that may leave, or no longer."""
+    if table := entry.get("table"):
+        return f"{table['file']}: {table['rows']} rows, {table['columns']} columns"
+    if "run" not in entry:
+        return ""
+    n_columns, n_bytes = entry.get("columns", {}).get("number"), entry.get("bytes", 0)
+    told = f": {entry['rows']} rows, {n_columns} columns, {size(n_bytes)}" if "rows" in entry else ""
+    return f"run {entry['run']}{told}"

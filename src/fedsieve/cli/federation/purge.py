@@ -1,16 +1,18 @@
 """`fedsieve federation purge`: delete sites' replies and totals at the server, or old results at a site."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from fedsieve.cli.console import out, say, size
+from fedsieve.cli.console import can_ask, out, say
 from fedsieve.cli.options import split_names
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.retention import chosen, folder_size, kept_in
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import ProtocolError
+from fedsieve.text import size
 
 
 def purge(
@@ -19,6 +21,7 @@ def purge(
     older_than: Annotated[int | None, typer.Option(help="Of runs older than so many days.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Of all runs but one that goes on.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without being asked.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Delete what is no longer needed: replies and totals of ended runs at the server, old results at a site.
 
@@ -33,6 +36,8 @@ def purge(
         say(f"Run {run} goes on; its replies stay.")
     if not chosen_ones:
         say(f"Nothing to delete in {folder}.")
+        if as_json:
+            document({"deleted": [], "bytes": 0})
         return
     table = Table(title=f"To be deleted in {folder}", title_justify="left")
     for title in ("run", "what", "days old", "size"):
@@ -41,18 +46,20 @@ def purge(
         table.add_row(one.run, one.what, f"{one.age_days:.0f}", size(one.n_bytes))
     out.print(table)
     _make_sure(yes)
-    freed = 0
+    deleted: list[dict[str, Any]] = []
     for one in chosen_ones:
-        n_bytes = one.n_bytes
+        deleted.append({"run": one.run, "what": one.what, "days": round(one.age_days, 1), "bytes": one.n_bytes})
         one.delete()
-        freed += n_bytes
+    freed = sum(one["bytes"] for one in deleted)
     say(f"Deleted what was kept of {len({one.run for one in chosen_ones})} runs; {size(freed)} are free.")
+    if as_json:
+        document({"deleted": deleted, "bytes": freed})
 
 
 def _make_sure(yes: bool) -> None:
     if yes:
         return
-    if not out.is_terminal:
+    if not can_ask():
         raise ProtocolError("nothing was deleted: nobody is there to ask. Give --yes to delete unattended.")
     if not typer.confirm("Delete all this?", default=False):
         raise ProtocolError("nothing was deleted.")

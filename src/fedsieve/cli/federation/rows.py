@@ -11,35 +11,39 @@ from fedsieve.deployment.policy_file import read_policy
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Policy, check_rows_needed, rows_needed
-from fedsieve.tables import ArrayTable
+from fedsieve.tables import ChosenRows, Table
 
 MOST_SHOWN = 10
 
 
 def rows_to_answer_for(
-    site: SiteFolder, agreement: Agreement, policy: Policy, X: Float, Y: Float | None, *, as_of: bool
-) -> tuple[Float, Float | None]:
-    """All rows, or with `as_of` those of the last run; refuses a table that differs from it in a few rows."""
-    ledger, features = Ledger(site.ledger, lambda: agreement.words), agreement.method.features
+    site: SiteFolder,
+    agreement: Agreement,
+    policy: Policy,
+    rows: Table,
+    known: Float | None = None,
+    *,
+    as_of: bool,
+) -> tuple[Table, Float | None]:
+    """All rows, or with `as_of` those of the last run; refuses a table that differs from it in a few rows.
 
-    def table(X: Float, Y: Float | None) -> ArrayTable:
-        return ArrayTable(features, X) if Y is None else ArrayTable(features, X, agreement.labels, Y)
-
-    rows, way_out = table(X, Y), AS_OF
+    `known` are labels that are known besides.
+    """
+    ledger, way_out = Ledger(site.ledger, lambda: agreement.words), AS_OF
     if as_of:
         chosen = ledger.as_before(rows)
-        say(f"Answering for {int(chosen.sum())} of {len(X)} rows, those of the last run (--as-of).")
-        X, Y = X[chosen], None if Y is None else Y[chosen]
-        rows, way_out = table(X, Y), "Wait until more rows have changed"
+        say(f"Answering for {int(chosen.sum())} of {rows.n_rows} rows, those of the last run (--as-of).")
+        rows, known = ChosenRows(rows, chosen), None if known is None else known[chosen]
+        way_out = "Wait until more rows have changed"
     if agreement.method.private:  # the budget covers what answers about two tables tell together
-        return X, Y
+        return rows, known
     reason = ledger.why_too_alike(rows, ledger.hashes(rows), policy)
     if reason:
         raise ProtocolError(f"{site.name}: {reason}")
     changed = ledger.changes(rows).least if policy.min_difference_rows > 1 else 0
     n_compared, needed = rows_needed(agreement.method, policy, rows)
     # In secure sums of few rows fewer columns are compared; a table alone of so many rows is enough for all.
-    if 0 < changed < needed and not (agreement.method.secure and len(X) < needed):
+    if 0 < changed < needed and not (agreement.method.secure and rows.n_rows < needed):
         # A run would begin, and these rows would count as answered for: --as-of would go back to them.
         raise ProtocolError(
             f"{site.name}: its rows differ from those it answered for before in {changed}; every run compares "
@@ -51,13 +55,13 @@ def rows_to_answer_for(
             f"these rows differ from some answered for before in {changed}; a request that compares more than "
             f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {way_out}."
         )
-    return X, Y
+    return rows, known
 
 
-def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, X: Float) -> None:
+def warn_of_few_rows(agreement: Agreement, policy: Policy, data: Path, rows: Table) -> None:
     """Say before consent what would be refused in every run."""
     try:
-        check_rows_needed(agreement.method, policy, ArrayTable(agreement.method.features, X))
+        check_rows_needed(agreement.method, policy, rows)
     except ProtocolError as error:
         warn(f"{data}: {error} Every run will go on without this site.")
 

@@ -7,27 +7,32 @@ from typing import Annotated, Any
 
 import typer
 
+from fedsieve.cli.communication import Bits, Distances, Way, rows_cost, rows_cost_line, way_to
 from fedsieve.cli.console import (
     chance_line,
     cost_line,
     err,
+    n_shown,
     out,
     ranking_table,
-    rows_cost_line,
     say,
+    say_error_rate,
     say_what_is_missing,
-    size,
     until_interrupted,
     warn,
 )
 from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.purge import kept_line
 from fedsieve.cli.options import Force
-from fedsieve.deployment.folders import ServerFolder
-from fedsieve.deployment.runs import SHIFT, RunFolder, find_run, new_run
+from fedsieve.cli.reporting import command_again, result_document, write_report_of
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.deployment.edge_agreement import refuse_edge_server
+from fedsieve.deployment.folders import SERVES, ServerFolder
+from fedsieve.deployment.run_story import DAMAGED, UNREADABLE, clock_words, event_words
+from fedsieve.deployment.runs import RunFolder, find_run, new_run, operators_record
 from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, listed
 from fedsieve.files import holder
-from fedsieve.messages import REQUESTS
+from fedsieve.protocol.communication import BITS
 from fedsieve.protocol.influence import odd_sites
 from fedsieve.protocol.shift import shift_words
 from fedsieve.selection_file import refuse_to_overwrite, write_selection
@@ -50,6 +55,9 @@ def run(
     keep_replies: Annotated[
         bool, typer.Option("--keep-replies", help="Keep all sites' replies after the end; else they are deleted.")
     ] = False,
+    distances: Distances = "",
+    bits: Bits = BITS,
+    as_json: AsJson = False,
 ) -> None:
     """Run the rounds with the sites that are online, and give all of them the result.
 
@@ -57,6 +65,8 @@ def run(
     """
     federation = ServerFolder(folder)
     agreement = federation.agreement()
+    refuse_edge_server(agreement, folder, "run")
+    way = way_to(agreement.sites, distances, bits)
     if output is not None and not force:
         refuse_to_overwrite(output)
     if resume is None:
@@ -70,15 +80,11 @@ def run(
     if keep_replies:
         this.keep_replies()
     say(f"Run {this.id} with {listed(this.settings()['sites'], 20)}.")
-    finished = False
-    with until_interrupted():
-        run_to_end(federation, this)
-        finished = True
-    if not finished:
-        raise ProtocolError(
-            f"run {this.id} was interrupted. Go on with: fedsieve federation run {folder} --resume {this.id}"
-        )
-    _show(this, output or this.path / "result")
+    go_on = f"fedsieve federation run {folder} --resume {this.id}"
+    run_unless_interrupted(federation, this, f"run {this.id} was interrupted. Go on with: {go_on}")
+    found = _show(this, output or this.path / "result", way)
+    if as_json:
+        document(found)
 
 
 def wait_for_sites(folder: ServerFolder, wait: int, needed: int) -> tuple[list[str], list[str]]:
@@ -108,9 +114,19 @@ def _nodes(folder: ServerFolder) -> dict[str, NodeState]:
         with Control(folder) as control:
             return control.nodes()
     except EngineError:
-        if holder(folder.server / "serve.lock") is None:
+        if holder(folder.server / SERVES) is None:
             raise
         return {}
+
+
+def run_unless_interrupted(folder: ServerFolder, this: RunFolder, otherwise: str) -> None:
+    """Run it to its end, or say how to go on where somebody interrupts."""
+    finished = False
+    with until_interrupted():
+        run_to_end(folder, this)
+        finished = True
+    if not finished:
+        raise ProtocolError(otherwise)
 
 
 def run_to_end(folder: ServerFolder, this: RunFolder) -> None:
@@ -185,63 +201,41 @@ def _print_event(event: dict[str, Any]) -> None:
     """Print one event on the error stream; the result alone goes to the output."""
     try:
         if event["event"] == "clock":
-            warn(_clock_line(event))
+            warn(clock_words(event))
             return
-        clock, line = time.strftime("%H:%M:%S", time.localtime(event["time"])), _event_line(event)
-    except (KeyError, TypeError, ValueError, OverflowError):  # damaged, or of another version: no reason to end the run
-        clock, line = "--:--:--", f"an event that cannot be shown: {event['event']}"
+        clock, line = time.strftime("%H:%M:%S", time.localtime(event["time"])), event_words(event)
+    except DAMAGED:  # or of another version: no reason to end the run
+        clock, line = "--:--:--", f"{UNREADABLE}: {event['event']}"
     if line:
         err.print(f"{clock} {line}", soft_wrap=True)
 
 
-def _clock_line(event: dict[str, Any]) -> str:
-    seconds = event["seconds_ahead"]
-    how = f"{abs(seconds)} s {'ahead of' if seconds > 0 else 'behind'}"
-    return (
-        f"the clock of {event['site']} is {how} the server's. Its answers count; set both by NTP before it is refused."
-    )
-
-
-def _event_line(event: dict[str, Any]) -> str:
-    match event["event"]:
-        case "round":
-            return f"round {event['round']}: {REQUESTS[event['kind']].title}, asked of {len(event['sites'])} sites"
-        case "answered":
-            return f"  {event['site']} answered, {size(event['n_bytes'])}, {event['seconds']:.1f} s"
-        case "refused":
-            return f"  {event['site']}: {event['reason']}"
-        case "asked again":
-            return f"round {event['number']} is asked again: {event['reason']}; it is now {event['file']}"
-        case "delivery":
-            return f"the result goes to {len(event['sites'])} sites"
-        case "delivered" | "not delivered":
-            return f"  {event['event']}: {event['site']}"
-        case "started":
-            return "the server's process has started"
-        case _:
-            return ""
-
-
-def _show(this: RunFolder, output: Path) -> None:
-    record = this.result()
+def _show(this: RunFolder, output: Path, way: Way) -> dict[str, Any]:
+    """Write and show the result; returns it as one document."""
+    record = operators_record(this)
     assert record is not None
-    aside = this.aside(SHIFT, {"sites": dict})
-    record["shift"] = None if aside is None else aside["sites"]  # for the operator; sites are not sent it
+    record["communication"] = rows_cost(record, way)  # the operator knows how far the sites are
+    record["command"] = command_again()
     write_selection(record, output)
+    page = write_report_of(output)
     for name, reason in record["dropped"].items():
         warn(f"went on without {name!r}: {reason}")
     for words in odd_sites(record.get("influence"), record.get("stretch")).values():
         warn(words)
     for words in shift_words(record["shift"]):
         warn(words)
-    out.print(ranking_table(record, min(10, len(record["selected"]))))
+    out.print(ranking_table(record, n_shown(record)))
     if line := chance_line(record):
         say(line)
+    say_error_rate(record)
     if "privacy" in record:
         say(record["privacy"]["words"])
     say_what_is_missing(record)
     say(cost_line(record))
-    if line := rows_cost_line(record):
+    if line := rows_cost_line(record, way):
         say(line)
     say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
+    if page is not None:
+        say(f"To look at it: {page}")
     say(kept_line(this))
+    return result_document(record, output, page)

@@ -10,11 +10,14 @@ import numpy as np
 import typer
 
 from fedsieve.arrays import Float, Int
-from fedsieve.cli.console import cost_line, out, ranking_table, say, say_what_is_missing
+from fedsieve.cli.agreed_tables import read_labeled, read_rows
+from fedsieve.cli.console import cost_line, n_shown, out, ranking_table, say, say_error_rate, say_what_is_missing
 from fedsieve.cli.options import K_HELP, Dates, Drop, Force, Keep, asked_and_other, choices_help, how_many
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.cli.reading import AS_FOUND, reads_tables
-from fedsieve.cli.tables import Columns, read_labeled, read_one, read_rows
+from fedsieve.cli.reporting import result_document
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.cli.tables import ColumnOptions, read_one
 from fedsieve.datasets import load_digits, partition
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import parse_agreement
@@ -47,6 +50,7 @@ def simulate(
     output: Annotated[Path | None, typer.Option("--out", help="Folder for the result.")] = None,
     seed: Annotated[int, typer.Option(help="Decides how rows are dealt out.")] = 0,
     force: Force = False,
+    as_json: AsJson = False,
     reading: Reading = AS_FOUND,
 ) -> None:
     """Try a federation of many virtual sites on this machine, in Flower's simulation (Ray).
@@ -70,7 +74,9 @@ def simulate(
                 raise ParameterError(f"{option} names columns of the table that --labeled names; give both or none.")
         text, own, parts = _digits(names, chosen, seed)
     else:
-        text, own, parts = _files(names, chosen, labeled, labels, rows, seed, reading, Columns(drop, (), dates, keep))
+        text, own, parts = _files(
+            names, chosen, labeled, labels, rows, seed, reading, ColumnOptions(drop, (), dates, keep)
+        )
     prepare_kernels()
     with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
         folder = create(Path(place) / "federation", text, names, ADDRESS)
@@ -90,10 +96,13 @@ def simulate(
     record["seed"] = seed
     if output is not None:
         write_selection(record, output)
-    out.print(ranking_table(record, min(10, len(record["selected"]))))
+    out.print(ranking_table(record, n_shown(record)))
+    say_error_rate(record)
     say_what_is_missing(record)
     say(cost_line(record))
     say(f"Simulated in {time.monotonic() - start:.1f} s." + (f" The result is in {output}." if output else ""))
+    if as_json:
+        document(result_document(record, output, None))
 
 
 def _digits(names: list[str], chosen: dict[str, Any], seed: int) -> tuple[str, Labeled, list[Float]]:
@@ -115,7 +124,7 @@ def _files(
     rows: Path | None,
     seed: int,
     reading: Reading,
-    columns: Columns,
+    columns: ColumnOptions,
 ) -> tuple[str, Labeled, list[Float]]:
     if rows is None or not labels:
         raise ParameterError("--labeled needs --labels and --rows, the unlabeled rows to deal out.")

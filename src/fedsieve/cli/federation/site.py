@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fedsieve.cli.console import out, say, warn
+from fedsieve.cli.console import can_ask, say, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.deployment import admission, membership
 from fedsieve.deployment.admission import SiteRequest, check_admission, read_request
@@ -81,7 +81,7 @@ def _approve(folder: ServerFolder, requests: list[SiteRequest], add: str, renew:
         new = "" if request.name in agreement.sites else ", who is not in federation.toml yet,"
         say(f"{request.name}{new} asks to belong with the key {fingerprint(request.key)}")
     if not yes:
-        if not out.is_terminal:
+        if not can_ask():
             raise ProtocolError("nobody is there to confirm the fingerprints. Compare them by phone, then give --yes.")
         if not typer.confirm(
             "Call each site at a number you know. Are these the fingerprints they read?", default=False

@@ -1,4 +1,4 @@
-"""`fedsieve federation status`: who is online, and how the latest run goes."""
+"""`fedsieve federation status`: who is online, how the latest run goes, and what has followed it."""
 
 import time
 from collections import defaultdict
@@ -6,26 +6,33 @@ from typing import Any
 
 from rich.table import Table
 
-from fedsieve.cli.console import out, say, size
+from fedsieve.cli.console import out, say
 from fedsieve.cli.federation import Folder
+from fedsieve.cli.federation.followed import failures_after, table_after
 from fedsieve.cli.federation.purge import kept_line
+from fedsieve.cli.speech import AsJson, document
+from fedsieve.dashboard.server_state import server_state
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
 from fedsieve.errors import DataError
 from fedsieve.messages import REQUESTS
+from fedsieve.text import size
 from fedsieve.transport.flower.control import OFFLINE, ONLINE, Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
 
 
-def status(folder: Folder) -> None:
-    """Show who is online, and how the latest run goes: round, bytes, elapsed time.
+def status(folder: Folder, as_json: AsJson = False) -> None:
+    """Show who is online, and how the latest run goes: round, bytes, time; and what has followed it.
 
     [bold]Example[/bold]: fedsieve federation status fed/
     """
     federation = ServerFolder(folder)
     agreement = federation.agreement()
     nodes = _nodes(federation)
-    states = {name: _state(name in agreement.approved, name, nodes) for name in agreement.sites}
+    states = site_states(federation, nodes)
+    if as_json:
+        document({"up": nodes is not None, **server_state(federation, states)})
+        return
     try:
         run = find_run(federation)
     except DataError:
@@ -35,7 +42,11 @@ def status(folder: Folder) -> None:
     if run is None:
         say("No run yet.")
     else:
-        say(_run_line(run, events))
+        say(_run_line(run, events, is_edge=agreement.above is not None))
+        if (table := table_after(federation, run)) is not None:
+            out.print(table)
+        for line in failures_after(federation, run):
+            say(line)
         say(kept_line(run))
 
 
@@ -47,8 +58,17 @@ def _nodes(folder: ServerFolder) -> dict[str, NodeState] | None:
         say(f"The server of {folder.path} is up.")
         return nodes
     except EngineError:
-        say(f"The server of {folder.path} is down. Start it: fedsieve federation serve {folder.path} --labeled FILE")
+        above = folder.agreement().above
+        serve = f"serve {folder.path} --labeled FILE"
+        start = serve if above is None else f"edge FOLDER_OF_{above.client} --below {folder.path}"
+        say(f"The server of {folder.path} is down. Start it: fedsieve federation {start}")
         return None
+
+
+def site_states(folder: ServerFolder, nodes: dict[str, NodeState] | None) -> dict[str, str]:
+    """How far each site has come, in words; `nodes` is `None` where the engine is down."""
+    agreement = folder.agreement()
+    return {name: _state(name in agreement.approved, name, nodes) for name in agreement.sites}
 
 
 def _state(approved: bool, name: str, nodes: dict[str, NodeState] | None) -> str:
@@ -84,7 +104,7 @@ def _sites_table(states: dict[str, str], events: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _run_line(run: RunFolder, events: list[dict[str, Any]]) -> str:
+def _run_line(run: RunFolder, events: list[dict[str, Any]], *, is_edge: bool) -> str:
     rounds = [event for event in events if event["event"] == "round"]
     if run.failure() is not None:
         state = f"failed: {run.failure()}"
@@ -92,6 +112,8 @@ def _run_line(run: RunFolder, events: list[dict[str, Any]]) -> str:
         state = "was a check, and has its findings" if run.is_check else "has its result"
     elif run.leader() is not None:
         state = "is running"
+    elif is_edge:
+        state = "waits for the server above"
     else:
         state = "was interrupted (run --resume goes on with it)"
     where = f", round {rounds[-1]['round']} ({REQUESTS[rounds[-1]['kind']].title})" if rounds else ""

@@ -18,9 +18,12 @@ from rich.text import Text
 
 from fedsieve.cli.console import err, say, until_interrupted
 from fedsieve.cli.options import KEEP_HELP, Dates, Drop, Force
+from fedsieve.cli.reporting import result_document
+from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets import load_digits, partition
 from fedsieve.errors import DataError, ParameterError, ProtocolError
-from fedsieve.selection_file import JSON, refuse_to_overwrite
+from fedsieve.report.result_files import PAGE
+from fedsieve.selection_file import JSON, read_selection, refuse_to_overwrite
 from fedsieve.text import visible
 from fedsieve.transport.flower.engine import free_port
 
@@ -51,6 +54,7 @@ def try_(
         Path | None, typer.Option(help="Keep the federation's and the sites' folders here, to look into.")
     ] = None,
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Try a federation with real processes: a server and three sites on this machine, with one command.
 
@@ -68,7 +72,7 @@ def try_(
         place = keep or Path(open_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="fedsieve-try-")))
         place.mkdir(parents=True, exist_ok=True)
         tables = _digits(place, sites) if labeled is None else _own(labeled, labels, data)
-        trial = Trial(place, *tables)
+        trial = TrialFederation(place, *tables)
         columns = [*_option("--drop", drop), *_option("--dates", dates), *_option("--keep", keep_columns)]
         trial.init([*_option("--method", method), *_option("-k", k), *columns, *(["--secure"] if secure else [])])
         with trial.running():
@@ -78,9 +82,12 @@ def try_(
         raise ProtocolError("the trial was interrupted; all its processes have ended.")
     say(f"The server and {len(trial.data)} sites have ended. The result: {output / JSON}")
     say(f"Their folders: {keep}" if keep else "Their folders are gone; --keep FOLDER keeps them.")
+    if as_json:
+        page = output / PAGE
+        document(result_document(read_selection(output / JSON, whole=True), output, page if page.is_file() else None))
 
 
-class Trial:
+class TrialFederation:
     """The folders of operator and sites in one place, and the commands on them."""
 
     def __init__(self, place: Path, labeled: Path, labels: str, data: Sequence[Path]) -> None:

@@ -59,6 +59,7 @@ class SecureCohort:
     """
 
     unseen = "only the total over the sites is seen (secure sums)"
+    compares_all = False
 
     def __init__(
         self,

@@ -8,13 +8,14 @@ from pathlib import Path
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.lease import LEASE, check_lease
 from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.privacy import LIBRARY
 from fedsieve.text import without_folders
+from fedsieve.transport.edge_site import edge_site
 from fedsieve.transport.flower.contents import unwrap, wrap
-from fedsieve.transport.flower.engine import SITE
+from fedsieve.transport.flower.engine import BELOW, SITE
 from fedsieve.transport.site import JoinedSite
 
 SITES = "FEDSIEVE_SITES"  # in a simulation: the folder with all sites' folders
@@ -34,6 +35,13 @@ def result(message: Message, context: Context) -> Message:
     """Take the result of a run."""
     with leased(context):
         return carried(message, joined_site(context).take_result)
+
+
+@app.query("after")
+def after(message: Message, context: Context) -> Message:
+    """Answer one request of what follows a run."""
+    with leased(context):
+        return carried(message, joined_site(context).follow_up)
 
 
 @app.query("hello")
@@ -74,6 +82,8 @@ def few_words(place: str) -> Iterator[None]:
 def joined_site(context: Context) -> JoinedSite:
     """The site whose process this is."""
     place = context.node_config.get("site") or os.environ.get(SITE)
+    if place and (below := os.environ.get(BELOW)):
+        return edge_site(SiteFolder(Path(str(place))), ServerFolder(Path(below)))
     if place:
         return JoinedSite(SiteFolder(Path(str(place))))
     names = sorted(path for path in Path(os.environ[SITES]).iterdir() if path.is_dir())

@@ -7,7 +7,8 @@ from fedsieve.transport import envelope
 
 RECORD, FIELD = "fedsieve", "envelope"
 QUERY = "query."  # of the engine's kinds of messages the one that asks
-STEP, RESULT, HELLO = (QUERY + kind for kind in (envelope.STEP, envelope.RESULT, envelope.HELLO))
+KINDS = (envelope.STEP, envelope.RESULT, envelope.HELLO, envelope.AFTER)
+STEP, RESULT, HELLO, AFTER = (QUERY + kind for kind in KINDS)
 
 
 def wrap(data: bytes) -> RecordDict:

@@ -23,12 +23,15 @@ from fedsieve.text import visible
 LOOPBACK = "127.0.0.1"
 LAUNCHER = "fedsieve.transport.flower.launch"
 SITE = "FEDSIEVE_SITE"  # the environment variable that says where a site's folder is
+BELOW = "FEDSIEVE_BELOW"  # and, of an edge server, where the folder lies of the federation with its own sites
+FEDERATION = "FEDSIEVE_FEDERATION"  # and, of the server's process, where the operator's folder is
 CONTROL_TOKEN = "FEDSIEVE_CONTROL_TOKEN"  # and the one that says which file holds the operator's token
+TASK_POLL = "FLWR_SUPEREXEC_TASK_POLL_INTERVAL"
 SWITCHES = {
     "FLWR_TELEMETRY_ENABLED": "0",
     "FLWR_DISABLE_UPDATE_CHECK": "1",
     "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
-    "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.25",  # seconds until a message gets its process; the engine's own is 1
+    TASK_POLL: "0.25",  # seconds until an idle executor looks for a task again; the engine's own is 1
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # silences a tip about GPUs
     "PYTHONUNBUFFERED": "1",
@@ -37,6 +40,8 @@ SWITCHES = {
 
 
 TASK_SECRET = "tasks.secret"  # in each party's own folder
+EDGE = "edge"  # what the engine is told to run instead of a run's id, which begins with a date
+EDGE_LOCK = "edge.lock"  # held by the process of an edge server that asks its sites
 
 
 class EngineError(FedSieveError, RuntimeError):

@@ -3,9 +3,11 @@
 A loss of any kind becomes a `Refusal` with the reason; the protocol decides what to do without that client.
 """
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flwr.app import Message
 from flwr.serverapp import Grid
@@ -18,12 +20,15 @@ from fedsieve.protocol import Question
 from fedsieve.text import visible
 from fedsieve.transport.codec import encode
 from fedsieve.transport.envelope import Envelope
-from fedsieve.transport.exchange import Answer
+from fedsieve.transport.exchange import Answer, AnswersInTurn
 from fedsieve.transport.flower.contents import HELLO, QUERY, STEP, unwrap, wrap
 from fedsieve.transport.operator import Operator, clock_difference
 
 POLL_SECONDS = 0.25  # how often the engine is asked for replies
 LIFE_SECONDS = 120  # that a message outlives our patience, so that it is our clock that decides
+DELIVERY_SECONDS = 60  # for a result
+ARRIVAL_SECONDS = 60  # for nodes that the engine has yet to register
+GRACE_SECONDS = 90  # after the server's process died, the engine takes about 50 s to free its nodes
 ENGINE_ERRORS = {2: "its process failed", 5: "its node is gone, no heartbeat", 8: "its process died"}
 
 
@@ -38,17 +43,29 @@ class ServerLink:
     nodes: Mapping[str, int]
     timeout_seconds: float
     tell: Callable[..., None]
+    kind: str = STEP  # of the messages that carry questions
     grace_seconds: float = 0  # more for the next round: after a restart nodes may still be busy with the old process
 
-    def ask(self, question: Question) -> dict[str, Answer]:
-        """One round of the protocol: a question to each of its clients, their answers as they came."""
+    def ask(self, question: Question) -> Mapping[str, Answer]:
+        """One round of the protocol: a question to each of its clients, their answers as they came.
+
+        Answers wait on disk, in a file without a name: who only adds them up holds one at a time.
+        """
         round_, clients = question.round, question.clients
         self.cohort, self.operator.run = question.cohort or self.cohort, question.run_at_sites(self.run)
         self.tell("round", round=round_, kind=type(question.request).__name__, sites=list(clients))
         own = {name: encode(request) for name, request in question.own.items()}
         nodes = {name: self.nodes[name] for name in clients}
-        received = self.send(STEP, round_, nodes, encode(question.request), own=own)
-        return {name: self._answer(name, round_, received[name]) for name in clients}
+        shelf = PayloadShelf()
+        received = self.send(self.kind, round_, nodes, encode(question.request), own=own, shelf=shelf)
+
+        def answer(name: str) -> Answer:
+            one = received[name]
+            return self._answer(name, round_, one if isinstance(one, Refusal) else shelf.filled(name, one))
+
+        if question.added:
+            return AnswersInTurn(clients, answer)
+        return {name: answer(name) for name in clients}
 
     def send(
         self,
@@ -59,6 +76,7 @@ class ServerLink:
         *,
         own: Mapping[str, bytes] | None = None,
         known: bool = True,
+        shelf: "PayloadShelf | None" = None,
     ) -> dict[str, Envelope | Refusal]:
         """Send a payload, or its own, to each of the nodes, given by site; each one's genuine reply, or why none is."""
         sort, cohort, own = kind.removeprefix(QUERY), self.cohort if known else (), own or {}
@@ -70,12 +88,18 @@ class ServerLink:
             Message(wrap(requests[site]), node, kind, ttl=self.timeout_seconds + LIFE_SECONDS, group_id=str(round_))
             for site, node in nodes.items()
         ]
-        asked = dict(zip(self.grid.push_messages(messages), nodes, strict=True))
+        taken = set(self.grid.push_messages(messages))  # all, some or none, and something empty for others
+        numbers = [message.metadata.message_id for message in messages]
+        asked = {number: site for number, site in zip(numbers, nodes, strict=True) if number in taken}
         start = time.monotonic()
-        received: dict[str, Envelope | Refusal] = {}
+        received: dict[str, Envelope | Refusal] = {
+            site: self._refuse(site, round_, "could not be sent the request.")
+            for site in nodes
+            if site not in asked.values()
+        }
         patience, self.grace_seconds = self.timeout_seconds + self.grace_seconds, 0
         while len(received) < len(nodes) and time.monotonic() - start < patience:
-            waiting = [number for number, site in asked.items() if number and site not in received]
+            waiting = [number for number, site in asked.items() if site not in received]
             for reply in self.grid.pull_messages(waiting) if waiting else ():
                 site = asked.get(reply.metadata.reply_to_message_id, "")
                 if site in received:
@@ -83,9 +107,11 @@ class ServerLink:
                 elif site:
                     seconds = time.monotonic() - start
                     received[site] = self._open(reply, site, round_, requests[site], known, sort)
-                    if kind == STEP and isinstance(envelope := received[site], Envelope):
+                    if kind == self.kind and isinstance(envelope := received[site], Envelope):
                         sent = {"n_bytes": len(envelope.payload), "seconds": round(seconds, 3)}
                         self.tell("answered", round=round_, site=site, **sent)
+                        if shelf is not None:
+                            received[site] = shelf.emptied(site, envelope)
             if len(received) < len(nodes):
                 time.sleep(POLL_SECONDS)
         for site in nodes:
@@ -124,6 +150,29 @@ class ServerLink:
         return Refusal(reason)
 
 
+class PayloadShelf:
+    """Payloads of one round, on disk until they are looked at."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the round's answers)
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def __del__(self) -> None:
+        self._file.close()
+
+    def emptied(self, site: str, envelope: Envelope) -> Envelope:
+        """The envelope without its payload, which is kept here."""
+        self._places[site] = self._file.seek(0, os.SEEK_END), len(envelope.payload)
+        self._file.write(envelope.payload)
+        return replace(envelope, payload=b"")
+
+    def filled(self, site: str, envelope: Envelope) -> Envelope:
+        """The envelope as it came."""
+        start, length = self._places[site]
+        self._file.seek(start)
+        return replace(envelope, payload=self._file.read(length))
+
+
 def link_for(
     grid: Grid, folder: ServerFolder, run: str, sites: tuple[str, ...], tell: Callable[..., None]
 ) -> ServerLink:
@@ -132,12 +181,18 @@ def link_for(
     return ServerLink(grid, run, Operator.of(folder, run), sites, nodes, seconds, tell)
 
 
-def introduce(link: ServerLink) -> dict[str, int]:
+def introduce(link: ServerLink, n_expected: int = 0) -> dict[str, int]:
     """Ask all nodes who they are; a site is whoever signs with its registered key. Returns name -> node.
 
     Needed where the nodes were not registered by us: in a simulation, or in a Flower federation of another's making.
+    A simulation starts the server before it has registered its nodes, so as many as are expected are waited for.
     """
-    nodes = {f"node {node}": node for node in link.grid.get_node_ids()}
+    start = time.monotonic()
+    while len(there := list(link.grid.get_node_ids())) < n_expected:
+        if time.monotonic() - start > min(link.timeout_seconds, ARRIVAL_SECONDS):
+            break
+        time.sleep(POLL_SECONDS)
+    nodes = {f"node {node}": node for node in there}
     found: dict[str, int] = {}
     for label, envelope in sorted(link.send(HELLO, 0, nodes, b"", known=False).items()):
         if isinstance(envelope, Envelope) and envelope.sender not in found:

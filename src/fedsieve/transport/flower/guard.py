@@ -19,7 +19,7 @@ from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private, wr
 from fedsieve.errors import ProtocolError
 from fedsieve.reading import read_json
 from fedsieve.transport.flower.engine import SITE
-from fedsieve.transport.flower.launch import end_with, take_place
+from fedsieve.transport.flower.launch import end_with, pull_sooner, take_place
 
 APP = Path(__file__).parent / "app"
 OURS = "flwr-clientapp"
@@ -91,6 +91,7 @@ def main() -> None:
 
     take_place("flwr.supernode.runtime.run_clientapp", "install_from_fab", install)
     take_place("flwr.supernode.runtime.run_clientapp", "get_load_client_app_fn", loader)
+    pull_sooner("flwr.supercore.inflatable.inflatable_utils")
     flwr_clientapp()
 
 

@@ -15,38 +15,40 @@ from flwr.serverapp import Grid, ServerApp
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
-from fedsieve.deployment.runs import CHECK, SHIFT, RunFolder, find_run, labeled_for_runs, new_run
+from fedsieve.deployment.runs import CHECK, PAIRS, SHIFT, RunFolder, find_run, labeled_for_runs, new_run
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome
 from fedsieve.protocol.parties import GatherCohort
 from fedsieve.protocol.shift import shift_record, site_shift
 from fedsieve.protocol.totals import KeptTotals
-from fedsieve.selection_file import selection_record, selection_text
+from fedsieve.selection_file import pairs_record, selection_record, selection_text
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
 from fedsieve.transport.exchange import drive
 from fedsieve.transport.first_look import first_look
-from fedsieve.transport.flower.contents import RESULT
-from fedsieve.transport.flower.grid_exchange import ServerLink, introduce, link_for
+from fedsieve.transport.flower.contents import AFTER, RESULT
+from fedsieve.transport.flower.edge_node import lead_edge
+from fedsieve.transport.flower.engine import EDGE, FEDERATION
+from fedsieve.transport.flower.grid_exchange import DELIVERY_SECONDS, GRACE_SECONDS, ServerLink, introduce, link_for
+from fedsieve.transport.follow_up import lead_follow_up
 from fedsieve.transport.secure_answers import secure_cohorts
 from fedsieve.transport.totals_file import Totals, Words, write_totals
-
-FEDERATION = "FEDSIEVE_FEDERATION"  # the environment variable that says where the operator's folder is
-DELIVERY_SECONDS = 60
-GRACE_SECONDS = 90  # after the server's process died, the engine takes about 50 s to free its nodes
 
 app = ServerApp()
 
 
 @app.main()
 def main(grid: Grid, context: Context) -> None:
-    """What the engine starts: the run that the configuration names, or a new one with all sites."""
+    """What the engine starts: the run that the configuration names, or a new one with all sites; or an edge server."""
     place = context.run_config.get("federation") or os.environ.get(FEDERATION)
     if not place:
         raise DataError(f"no federation's folder given: set the run's 'federation' or the variable {FEDERATION}.")
     folder = ServerFolder(Path(str(place)))
     name = str(context.run_config.get("run") or "")
+    if name == EDGE:
+        lead_edge(grid, folder)
+        return
     run = find_run(folder, name) if name else new_run(folder, list(folder.agreement().approved), [])
     lead_run(grid, folder, run, engine_run=context.run_id)
 
@@ -82,17 +84,21 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
     if settings["agreement"] != agreement.fingerprint:
         raise DataError("the agreement changed since the run was started. Start a new run.")
     link = link_for(grid, folder, run.id, tuple(settings["sites"]), tell)
-    link.nodes = link.nodes or introduce(link)
+    link.nodes = link.nodes or introduce(link, n_expected=len(settings["sites"]))
     unknown = [name for name in settings["sites"] if name not in link.nodes]
     if unknown:
         raise ProtocolError(f"no node of {listed(unknown)} is there. Have they joined?")
     if sum(event["event"] == "started" for event in run.events()) > 1:
         link.grace_seconds = GRACE_SECONDS
+    if run.follows:
+        link.kind = AFTER
+        lead_follow_up(link.ask, folder, run, tell)
+        return
     if run.is_check:
         _check(link, folder, run, tell)
         return
     record = run.result()
-    if record is None or run.kept(1) is not None:  # else all is done but for the delivery, and nobody is asked again
+    if record is None or run.kept_file(1) is not None:  # else only the delivery is left, and nobody is asked
         exchange, kept, totals = Checkpointed(link.ask, run), KeptReplies(), KeptTotals()
         method, sites = agreement.method, tuple(settings["sites"])
         labeled = labeled_for_runs(folder, method, agreement.fingerprint)
@@ -103,6 +109,9 @@ def _lead(grid: Grid, folder: ServerFolder, run: RunFolder, tell: Any) -> None:
         shift = shift_record(site_shift(method, labeled, kept))
         if shift is not None:
             run.keep_aside(SHIFT, {"sites": shift})
+        pairs = pairs_record(method, outcome.selection)
+        if pairs is not None:
+            run.keep_aside(PAIRS, pairs)
         if not totals.why_none:
             read = Words(agreement.categories, agreement.dates)
             write_totals(Totals.of(method, labeled, totals, record, read), run.totals)

@@ -8,14 +8,15 @@ from fedsieve.deployment.folders import ServerFolder
 from fedsieve.transport.flower.control import TOKEN
 from fedsieve.transport.flower.engine import (
     CONTROL_TOKEN,
+    FEDERATION,
     TASK_SECRET,
     EngineProcess,
     environment,
     superexec_command,
     superlink_command,
 )
-from fedsieve.transport.flower.login import CONTROL, TASKS, check_strangers_are_refused, new_secret
-from fedsieve.transport.flower.server_app import FEDERATION
+from fedsieve.transport.flower.secret import CONTROL, TASKS, check_strangers_are_refused, new_secret
+from fedsieve.transport.flower.warm import SERVER, kept_ready
 
 
 @dataclass
@@ -31,7 +32,7 @@ class ServerEngine:
         """Start them; who knew the token or secret of an earlier server is locked out."""
         server = folder.server
         token, secret = new_secret(server / TOKEN), new_secret(server / TASK_SECRET)
-        env = {**environment(server / "engine"), FEDERATION: str(folder.path.absolute())}
+        env = {**environment(server / "engine"), FEDERATION: str(folder.path.absolute()), **kept_ready(SERVER)}
         own = {**env, CONTROL_TOKEN: str(token.absolute())}
         link = EngineProcess.start(superlink_command(folder, host), own, server / "superlink.pid", log_file)
         try:

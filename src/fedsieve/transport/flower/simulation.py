@@ -9,8 +9,7 @@ from flwr.simulation import run_simulation
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.transport.flower.client_app import SITES
 from fedsieve.transport.flower.client_app import app as client_app
-from fedsieve.transport.flower.engine import LOOPBACK, SWITCHES, environment
-from fedsieve.transport.flower.server_app import FEDERATION
+from fedsieve.transport.flower.engine import FEDERATION, LOOPBACK, SWITCHES, environment
 from fedsieve.transport.flower.server_app import app as server_app
 
 

@@ -9,6 +9,7 @@ from fedsieve.deployment import keys
 from fedsieve.deployment.folders import SiteFolder, make_private
 from fedsieve.deployment.lease import LEASE, new_lease
 from fedsieve.transport.flower.engine import (
+    BELOW,
     LOOPBACK,
     SITE,
     TASK_SECRET,
@@ -21,7 +22,8 @@ from fedsieve.transport.flower.engine import (
 )
 from fedsieve.transport.flower.guard import put_guards
 from fedsieve.transport.flower.listener import greet_tls
-from fedsieve.transport.flower.login import TASKS, check_strangers_are_refused, new_secret
+from fedsieve.transport.flower.secret import TASKS, check_strangers_are_refused, new_secret
+from fedsieve.transport.flower.warm import CLIENT, kept_ready
 
 LOCAL_DAYS = 3650  # of the listener's certificate: longer than any `join` lives
 START_SECONDS = 60
@@ -42,8 +44,11 @@ class SiteNode:
     looked: float = 0
 
     @classmethod
-    def start(cls, site: SiteFolder, log_file: Path, *, guarded: bool = True) -> "SiteNode":
-        """Start them for rows that are prepared; unguarded only where the app is another one, in a measurement."""
+    def start(cls, site: SiteFolder, log_file: Path, *, guarded: bool = True, below: Path | None = None) -> "SiteNode":
+        """Start them for rows that are prepared, or for the sites of an edge server's own federation.
+
+        Unguarded only where the app is another one, in a measurement.
+        """
         make_private(site.prepared)
         make_local_certificate(site)
         authority, secret, port = site.prepared / "local-ca.crt", new_secret(site.prepared / TASK_SECRET), free_port()
@@ -51,6 +56,8 @@ class SiteNode:
             **environment(site.path / "engine", first=put_guards(site) if guarded else None),
             SITE: str(site.path.absolute()),
             LEASE: new_lease(site),
+            **({} if below is None else {BELOW: str(below.absolute())}),
+            **kept_ready(CLIENT if guarded else ""),
         }
         node = EngineProcess.start(supernode_command(site, port), env, _pid_file(site), log_file)
         try:

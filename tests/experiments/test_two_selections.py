@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedsieve.errors import DataError
-from fedsieve.report.comparison import compare_selections
+from fedsieve.experiments.two_selections import compare_selections
 
 
 def record(order, n_selected, method="Sieve"):

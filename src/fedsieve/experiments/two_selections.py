@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, spearmanr
 
 from fedsieve.errors import DataError
 
@@ -18,6 +17,8 @@ def compare_selections(first: Mapping[str, Any], second: Mapping[str, Any]) -> d
     >>> found["n_common"], found["overlap"], found["left"], found["only_in_first"]
     (2, 1, [], ['a'])
     """
+    from scipy.stats import kendalltau, spearmanr  # here: commands that compare nothing need not load it
+
     orders = [_common(record, other) for record, other in ((first, second), (second, first))]
     n_common = len(orders[0])
     if not n_common:

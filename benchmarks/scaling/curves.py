@@ -1,0 +1,123 @@
+"""The picture of docs/scaling.md, from the committed results: `python -m benchmarks.scaling.curves`.
+
+Time and memory against columns, rows, labeled rows, labels and sites with their exponents, bytes against columns by the
+cost model, and the peers. Nothing is measured here.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+from benchmarks.scaling.many_labels import METHODS
+from benchmarks.scaling.row import RESULTS
+from fedsieve.kernels import USUAL_PAIRS
+from fedsieve.methods.run_costs import USUAL_ROWS, USUAL_SITES, FederationSize, graph_forms
+
+SPEED = Path(__file__).parents[1] / "speed" / "results.json"
+PICTURE = Path(__file__).parents[2] / "docs" / "scaling.png"
+WIDTHS = np.array([100, 1_000, 10_000, 100_000])
+
+
+def main() -> None:
+    figure, panels = plt.subplots(2, 4, figsize=(17, 7.2), layout="constrained")
+    features, rows = _found("many_features"), _found("many_rows")
+    _curve(panels[0, 0], _by_number(features, r"SSFMLFS, .*d = ([\d,]+)"), "columns d, ten sites of 200 rows", "CPU s")
+    _curve(
+        panels[0, 1],
+        _by_number(features, r"memory of server and sites.*d = ([\d,]+)"),
+        "columns d",
+        "MB of all parties",
+    )
+    _curve(
+        panels[0, 2],
+        _by_number(rows, r"pair sums of one site, ([\d,]+) x 100"),
+        "rows n, 100 columns, 10⁷ pairs",
+        "CPU s",
+    )
+    _labels(panels[0, 3], "s", "labeled rows s, 10 labels, 100 columns")
+    _labels(panels[1, 3], "L", "labels L, 1,000 labeled rows, 100 columns")
+    _peers(panels[1, 0])
+    _bytes(panels[1, 1])
+    _sites(panels[1, 2])
+    figure.savefig(PICTURE, dpi=100)
+    print(f"Written: {PICTURE.relative_to(Path.cwd())}")
+
+
+def _found(name: str) -> dict[str, float]:
+    return {row["what"]: row["value"] for row in json.loads((RESULTS / f"{name}.json").read_text())}
+
+
+def _by_number(found: dict[str, float], pattern: str) -> dict[int, float]:
+    """Values by the number that their names have at the pattern's group."""
+    matches = {what: re.match(pattern, what) for what in found}
+    return {int(match[1].replace(",", "")): found[what] for what, match in matches.items() if match}
+
+
+def _curve(panel: Axes, points: dict[int, float], across: str, up: str, label: str = "") -> None:
+    x, y = np.array(list(points)), np.array(list(points.values()))
+    exponent = float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    panel.loglog(x, y, "o-", label=f"{label} exponent {exponent:.2f}".strip())
+    panel.set(xlabel=across, ylabel=up)
+    panel.set_xticks(x, [f"{value:,}" for value in x], minor=False)
+    panel.xaxis.set_minor_formatter(NullFormatter())
+    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    low, high = panel.get_ylim()
+    panel.set_ylim(min(low, 10 ** np.floor(np.log10(y.min()))), max(high, 10 ** np.ceil(np.log10(y.max()))))
+    panel.legend(fontsize="small")
+    panel.grid(alpha=0.3)
+
+
+def _labels(panel: Axes, what: str, across: str) -> None:
+    found = _found("many_labels")
+    for method in METHODS:
+        seconds = _by_number(found, rf"{method}, {what} = ([\d,]+): time")
+        _curve(panel, seconds, across, "CPU s of a whole fit", f"{method}:")
+
+
+def _sites(panel: Axes) -> None:
+    """Of 100 and 1,000 sites; what 100 took follows from the ratios."""
+    found = _found("many_sites")
+    memory, seconds = found["1,000 sites, d = 500: most memory of the process"], found["1,000 sites, d = 500: time"]
+    fewer = memory / found["the same, of 100 sites' memory"]
+    faster = seconds / found["the same, of 100 sites' time and ten sites for each"] / 10
+    _curve(panel, {100: fewer, 1000: memory}, "sites, d = 500", "MB, CPU s", "memory:")
+    _curve(panel, {100: faster, 1000: seconds}, "sites, d = 500", "MB, CPU s", "time:")
+
+
+def _bytes(panel: Axes) -> None:
+    forms = [graph_forms(FederationSize(USUAL_SITES, USUAL_ROWS, int(d), int(d)), USUAL_PAIRS) for d in WIDTHS]
+    for costs in zip(*forms, strict=True):
+        name = costs[0].form + " (the paper's)" * (costs[0].form == "matrices")
+        n_bytes = {int(d): float(cost.n_bytes) for d, cost in zip(WIDTHS, costs, strict=True)}
+        _curve(panel, n_bytes, "columns d, 200 rows", "bytes per site, by the cost model", f"{name}:")
+
+
+def _peers(panel: Axes) -> None:
+    """How we compare with others that do the same work, measured in one run each."""
+    kernel, large, tall = _found("kernel_limit"), _found("larger_than_memory"), _found("tall_covariances")
+    trees = json.loads(SPEED.read_text())["sieve"]["ratios"]
+    beside = {
+        "pair sums, of a C loop": kernel["whole pair sums, d = 103, n = 600, one thread, share of the loop in C"],
+        "pair sums, of scipy's cdist": kernel["pair sums on two threads, times as fast as cdist per unique pair"],
+        "20,000 x 500 sums, of numpy": 1 / tall["sums of 20,000 x 500: time, of the bare product's"],
+        **{f"{row['what'].split(',')[1].strip()}, of scikit-learn's trees": row["ratio"] for row in trees},
+        **{f"{what.split(':')[0]}, of pyarrow": value for what, value in large.items() if "of pyarrow's" in what},
+    }
+    panel.bar_label(panel.barh(list(beside), list(beside.values())), fmt=" {:.2g}")
+    panel.set(xscale="log", xlim=(0.1, 100))
+    panel.axvline(1.0, color="black", linewidth=0.8)
+    panel.invert_yaxis()
+    panel.set_xlabel("speed, of the peer's")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""One figure of a benchmark of scale: what was measured, which way is better, and what it should be."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+RESULTS = Path(__file__).with_name("results")  # the committed ones
+# A run on a busy machine differs by this much from a quiet one, even in ratios.
+NOISE = 1.25
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure; `better` tells whether more of it is better (speed-ups) or less (seconds, exponents)."""
+
+    what: str
+    value: float
+    unit: str  # "x", "CPU s", "MB", "exponent", ...
+    better: Literal["more", "less"]
+    target: float | None = None
+
+    @property
+    def sign(self) -> str:
+        return ">=" if self.better == "more" else "<="
+
+    @property
+    def is_met(self) -> bool:
+        if self.target is None:
+            return True
+        return self.value >= self.target if self.better == "more" else self.value <= self.target
+
+    def is_worse_than(self, committed: float) -> bool:
+        """Whether it is worse than the committed value by more than noise."""
+        if self.better == "more":
+            return self.value * NOISE < committed
+        return self.value > committed * NOISE
+
+    def as_dict(self) -> dict:
+        return asdict(self)

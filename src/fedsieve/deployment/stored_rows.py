@@ -1,0 +1,57 @@
+"""A site's rows in a file, column after column: written batch by batch, read a batch or a column at a time.
+
+The file is a plain `.npy` of Fortran order. A table larger than memory is answered for from it: sums read batches of
+rows, and the rules that look at whole columns read one contiguous piece each.
+"""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fedsieve.arrays import Float
+from fedsieve.errors import DataError
+from fedsieve.reading import read_array_head
+from fedsieve.tables import Table, dense
+
+LARGE = 1 << 28  # bytes from which on prepared rows are not loaded as a whole
+
+
+def write_columns(path: Path, table: Table) -> None:
+    """All rows of a table, in its columns; needs room for one batch."""
+    shape = (table.n_rows, len(table.names))
+    with path.open("r+b" if path.exists() else "w+b") as file:
+        np.lib.format.write_array_header_1_0(
+            file,
+            {"descr": "<f8", "fortran_order": True, "shape": shape},
+        )
+        start, first = file.tell(), 0
+        file.truncate(start + 8 * math.prod(shape))
+        for batch in table.batches(table.names):
+            rows = dense(batch)
+            for place in range(shape[1]):
+                file.seek(start + 8 * (place * shape[0] + first))
+                file.write(np.ascontiguousarray(rows[:, place], dtype="<f8").data)
+            first += len(rows)
+
+
+class StoredRows(Table):
+    """The rows of such a file."""
+
+    streamed = True
+
+    def __init__(self, path: Path, names: Sequence[str], *, way_out: str = "") -> None:
+        shape, self._start = read_array_head(path, way_out=way_out, n_columns=len(names))
+        self.names, self.n_rows, self.path = tuple(names), shape[0], path
+        self._place = {name: place for place, name in enumerate(self.names)}
+
+    def read(self, columns: Sequence[str], start: int, stop: int) -> Float:
+        """From each column's own piece of the file."""
+        rows = np.empty((stop - start, len(columns)), dtype="<f8", order="F")
+        with self.path.open("rb") as file:
+            for place, name in enumerate(columns):
+                file.seek(self._start + 8 * (self._place[name] * self.n_rows + start))
+                if file.readinto(rows[:, place].data) != 8 * (stop - start):
+                    raise DataError(f"{self.path}: is cut, and had all rows when it was opened. Join again.")
+        return rows

@@ -1,0 +1,53 @@
+"""What can be seen in the rows that speaks against an error rate by knockoffs, column by column.
+
+Knockoffs stand for Gaussian rows of the mean and covariance of all rows. Labeled rows that are none break the promise;
+columns that are nearly the same keep it, but hide each other.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+
+from fedsieve.arrays import Bool, Float, Int
+
+PEAKED = 10.0  # a fourth moment, in squared variances, of which a Gaussian has 3 and a 0/1 column of 1 in 12 has 10
+GAUSSIAN = 3.0
+RARE = 1e-3  # the probability of such a difference between labeled and all rows, over all columns
+COPIES = 0.99  # an absolute correlation above which a lasso does not tell two columns from each other
+
+
+def peaked(X: Float) -> Bool:
+    """Far from Gaussian: nearly constant, or with far outliers."""
+    squares = (X - X.mean(axis=0)) ** 2
+    return np.asarray((squares**2).mean(axis=0) > PEAKED * squares.mean(axis=0) ** 2)
+
+
+def shifted(X: Float, mean: Float, variance: Float) -> Bool:
+    """The two-sided normal bound of the mean of so many rows, for all columns together."""
+    bound = -NormalDist().inv_cdf(RARE / (2 * len(mean))) * np.sqrt(variance / len(X))
+    return np.asarray((np.abs(X.mean(axis=0) - mean) > bound) & (variance > 0))
+
+
+def wider(X: Float, variance: Float) -> Bool:
+    """Where labeled rows spread wider than all rows: the one-sided normal bound of the logarithm of a variance.
+
+    Its variance is (κ - 1) / n, κ being the fourth moment in squared variances; that of few values of a column with
+    short tails is no less than a Gaussian's. Narrower rows cost power, not the rate: their knockoffs win too often.
+    """
+    squares = (X - X.mean(axis=0)) ** 2
+    own = squares.mean(axis=0)
+    varies = (own > 0) & (variance > 0)
+    ratio = np.divide(own, variance, out=np.ones_like(own), where=varies)
+    tails = np.divide((squares**2).mean(axis=0), own**2, out=np.zeros_like(own), where=varies)
+    error = np.sqrt((np.maximum(tails, GAUSSIAN) - 1) / len(X))
+    return np.asarray(np.log(ratio) > -NormalDist().inv_cdf(RARE / len(own)) * error)
+
+
+def copies(covariance: Float, unit: Int) -> tuple[tuple[int, int], ...]:
+    """Pairs of columns of different units that can hardly be told from each other, the most alike first."""
+    deviation = np.sqrt(np.diagonal(covariance))
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    alike = np.abs(covariance * np.outer(scale, scale))
+    first, second = np.nonzero(np.triu(alike > COPIES, k=1) & (unit[:, None] != unit))
+    by_likeness = np.argsort(-np.round(alike[first, second], 9), kind="stable")
+    return tuple(zip(first[by_likeness].tolist(), second[by_likeness].tolist(), strict=True))
