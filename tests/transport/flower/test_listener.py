@@ -15,8 +15,9 @@ from fedsieve.deployment import keys
 from fedsieve.deployment.keys import days_left, read_certificate
 from fedsieve.errors import ProtocolError
 from fedsieve.transport.flower import site_node
-from fedsieve.transport.flower.engine import EngineError
+from fedsieve.transport.flower.engine import EngineError, free_port
 from fedsieve.transport.flower.listener import compare_clocks
+from fedsieve.transport.flower.secret import TASKS, check_strangers_are_refused
 from fedsieve.transport.flower.site_node import SiteNode, make_local_certificate
 
 
@@ -159,3 +160,31 @@ def test_otherwise_a_refused_site_is_told_at_once(site, nodes):
     with pytest.raises(ProtocolError, match="does not let site-1 in"):
         join.connected(site, site.path / "engine.log")
     assert len(nodes) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "words"),
+    [
+        (join.REFUSED, ProtocolError, "does not let site-1 in: its key is not registered there"),
+        ("Address already in use", EngineError, "ended with code 1"),
+    ],
+)
+def test_a_node_that_ends_before_it_listens_is_refused_only_if_the_server_said_so(
+    site, monkeypatch, said, error, words
+):
+    log = site.path / "engine.log"
+    log.write_text(f"{join.REFUSED}, last time\n")
+
+    def ends(_site, log_file, **_how):
+        log_file.write_text(log_file.read_text() + said)
+        raise EngineError("flower-supernode ended with code 1")
+
+    monkeypatch.setattr(join.SiteNode, "start", ends)
+    with pytest.raises(error, match=words):
+        join.connected(site, log)
+
+
+def test_a_listener_that_is_gone_is_an_error_in_words(site):
+    make_local_certificate(site)
+    with pytest.raises(EngineError, match="does not answer"):
+        check_strangers_are_refused(free_port(), site.prepared / "local-ca.crt", TASKS)

@@ -40,6 +40,7 @@ POLL_SECONDS = 0.5
 RETRY_SECONDS = 3
 OUTSIDE_ITS_TIME = (9, 10)  # OpenSSL: not yet valid, expired
 CONNECTED = "SuperNode ID:"  # what the engine logs once the server has let it in
+REFUSED = "Failed to initialize the connection to the SuperLink"  # and what if it has not
 
 
 @reads_tables
@@ -150,7 +151,12 @@ def connected(site: SiteFolder, log: Path, below: Path | None = None) -> SiteNod
 
 def _let_in(site: SiteFolder, log: Path, below: Path | None) -> SiteNode:
     start = log.stat().st_size
-    node = SiteNode.start(site, log, below=below)
+    try:
+        node = SiteNode.start(site, log, below=below)
+    except EngineError:  # the server's answer may be there before the node has opened its own door
+        if REFUSED in _said(log, start):
+            raise _not_let_in(site, log) from None
+        raise
     try:
         _wait_until_connected(site, node, log, start)
     except BaseException:
@@ -190,16 +196,23 @@ def _wait_until_connected(site: SiteFolder, node: SiteNode, log: Path, start: in
     """Wait until the server lets this site in; say why if it does not."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
-        said = log.read_bytes()[start:].decode(errors="replace")
-        if CONNECTED in said:
+        if CONNECTED in _said(log, start):
             return
         if node.left:
-            raise ProtocolError(
-                f"the server does not let {site.name} in: {_other_clock(site)}its key is not registered there, or no "
-                f"longer. Ask the operator for a new folder. Log: {log}"
-            )
+            raise _not_let_in(site, log)
         time.sleep(0.2)
     raise EngineError(f"{site.name} could not connect within {START_SECONDS} s. Log: {log}")
+
+
+def _said(log: Path, start: int) -> str:
+    return log.read_bytes()[start:].decode(errors="replace")
+
+
+def _not_let_in(site: SiteFolder, log: Path) -> ProtocolError:
+    return ProtocolError(
+        f"the server does not let {site.name} in: {_other_clock(site)}its key is not registered there, or no longer. "
+        f"Ask the operator for a new folder. Log: {log}"
+    )
 
 
 def _other_clock(site: SiteFolder) -> str:

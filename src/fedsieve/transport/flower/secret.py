@@ -42,12 +42,15 @@ def check_strangers_are_refused(port: int, authority: Path, *paths: str) -> None
     import httpx  # takes long to load, and a command's help does without
 
     for path in paths:
-        answer = httpx.post(
-            f"https://{LOOPBACK}:{port}{path}",
-            headers={"content-type": "application/protobuf"},
-            verify=_trusting(authority),
-            timeout=10,
-        )
+        try:
+            answer = httpx.post(
+                f"https://{LOOPBACK}:{port}{path}",
+                headers={"content-type": "application/protobuf"},
+                verify=_trusting(authority),
+                timeout=10,
+            )
+        except httpx.TransportError as error:
+            raise EngineError(f"the engine on port {port} does not answer ({type(error).__name__}).") from None
         if answer.status_code not in REFUSED:
             raise EngineError(
                 f"the engine on port {port} does not ask who calls {path} (it answered {answer.status_code}), so any "
