@@ -36,21 +36,30 @@ def has_negative_direction(upper: Float, scale: Float, room: float, words: bytes
 
 
 def _smallest(upper: Float, scale: Float, start: Float) -> float:
-    """A bound from above on the smallest eigenvalue: the smallest in the space of `STEPS` products with the start."""
+    """The spread along the direction of least spread among those that `STEPS` products with the start lead to.
+
+    It is computed along that direction itself: a tridiagonal matrix tells less and less of the whole one as rounding
+    adds up, and an honest site must not be refused for that.
+    """
     from scipy.linalg.blas import dsymv  # here: few matrices are so wide, and a site's process does without
+
+    def times(vector: Float) -> Float:
+        return np.asarray(scale * dsymv(1.0, upper.T, scale * vector, lower=1))  # reads half of what `@` would
 
     found = np.empty((STEPS, len(upper)))
     found[0] = start / np.linalg.norm(start)
     diagonal, beside = np.zeros(STEPS), np.zeros(STEPS - 1)
     for step in range(STEPS):
-        product = scale * dsymv(1.0, upper.T, scale * found[step], lower=1)  # reads half of what `@` would
+        product = times(found[step])
         diagonal[step] = found[step] @ product
         known = found[: step + 1]
-        product -= (known @ product) @ known  # all of them: rounding would let found directions back in
+        for _ in range(2):  # all, twice: what little is left after the first time is full of found directions again
+            product -= (known @ product) @ known
         length = float(np.linalg.norm(product))
-        if step + 1 == STEPS or length < SPLIT * np.abs(diagonal).max():
+        if step + 1 == STEPS or length <= SPLIT * np.abs(diagonal).max():
             n_found = step + 1
             break
         beside[step], found[step + 1] = length, product / length
     inner = np.diag(diagonal[:n_found]) + np.diag(beside[: n_found - 1], 1) + np.diag(beside[: n_found - 1], -1)
-    return float(np.linalg.eigvalsh(inner)[0])
+    least = np.linalg.eigh(inner)[1][:, 0] @ found[:n_found]
+    return float(least @ times(least) / (least @ least))

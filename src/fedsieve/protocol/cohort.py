@@ -61,6 +61,10 @@ class BadReplyError(ProtocolError):
         super().__init__(" ".join(f"client {client!r}: {reason}" for client, reason in reasons.items()))
         self.reasons = reasons
 
+    def __reduce__(self) -> tuple[type, tuple[dict[str, str]]]:
+        """By its reasons: from a worker's process the message alone would not make it anew."""
+        return type(self), (self.reasons,)
+
 
 class Cohort(Protocol):
     """What a method may ask of its clients."""
