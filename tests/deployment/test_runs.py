@@ -30,6 +30,16 @@ def test_a_run_is_found_by_its_name_or_is_the_latest(folder):
     }
 
 
+def test_the_latest_run_is_the_last_by_name_where_a_clock_is_coarse_or_was_set_back(folder):
+    runs = [new_run(folder, SITES, []).id for _ in range(50)]
+    assert len({run[:19] for run in runs}) == 50
+    assert runs == sorted(runs)
+    for name in ("of my own", "99991231-235959-999ffff"):  # the last has no millisecond after it
+        (folder.server / "runs" / name).mkdir()
+    (folder.server / "runs" / runs[-1]).rename(folder.server / "runs" / "21001231-235959-999ffff")
+    assert new_run(folder, SITES, []).id.startswith("21010101-000000-000")
+
+
 def test_a_run_that_is_only_being_made_is_not_found(folder):
     run = new_run(folder, SITES, [])
     make_private(folder.server / "runs" / "99991231-235959-000aaaa")

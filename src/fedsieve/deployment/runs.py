@@ -6,8 +6,9 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -209,14 +210,22 @@ def new_run(
 
     An edge server's run has a name already, that of the run above.
     """
-    now = time.time()
-    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now)) + f"-{int(now % 1 * 1000):03d}{secrets.token_hex(2)}"
-    name = name or moment
+    name = name or _next_name(folder.server / "runs")
     run = RunFolder(make_private(folder.server / "runs" / name))
     fingerprint = folder.agreement().fingerprint
     settings = {"id": name, "sites": sites, "absent": absent, "agreement": fingerprint}
     write_json(run.path / "run.json", {**settings, "check": True} if check else settings)
     return run
+
+
+def _next_name(runs: Path) -> str:
+    """Of this millisecond, or of the one after the latest run's: by name it is the last, whatever the clock did."""
+    moment = datetime.now(UTC)
+    for run in runs.glob("*"):
+        with suppress(ValueError, OverflowError):  # of another name, it has no place in this order
+            begun = datetime.strptime(run.name[:19], "%Y%m%d-%H%M%S-%f").replace(tzinfo=UTC)
+            moment = max(moment, begun + timedelta(milliseconds=1))
+    return f"{moment:%Y%m%d-%H%M%S}-{moment.microsecond // 1000:03d}{secrets.token_hex(2)}"
 
 
 def next_number(folder: ServerFolder, run: RunFolder, what: str) -> int:
