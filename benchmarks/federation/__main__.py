@@ -1,14 +1,15 @@
 """`python -m benchmarks.federation`: ten TLS sites beside an empty app; memory and bytes at 1000 features."""
 
-import json
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.committed import Comparison
 from benchmarks.federation.processes import PeakMemory, server, sites, until
 from benchmarks.federation.wire import CountingForwarder
+from benchmarks.row import Row
 from fedsieve import kernels
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.agreement_template import agreement_text
@@ -16,9 +17,7 @@ from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy
-from fedsieve.deployment.runs import new_run
-from fedsieve.methods import SSFMLFSMethod
-from fedsieve.tables import ArrayTable
+from fedsieve.deployment.runs import labeled_for_runs, new_run
 from fedsieve.transport import in_process
 from fedsieve.transport.flower import control
 from fedsieve.transport.flower.engine import free_port
@@ -26,7 +25,6 @@ from fedsieve.transport.flower.engine import free_port
 EMPTY_APP = Path(__file__).parent / "empty_app"
 RESULTS = Path(__file__).parent / "results.json"
 TURNS, REPEATS = 2, 2
-TARGETS = {"ten sites, times the floor": 1.3, "bytes on the wire, times the transcript's": 1.05}
 
 
 def federation(place: Path, n_sites: int, n_features: int, n_rows: int) -> ServerFolder:
@@ -69,7 +67,7 @@ def floor_seconds(folder: ServerFolder, number: int) -> float:
     return time.perf_counter() - start
 
 
-def ten_sites(place: Path) -> dict[str, float]:
+def ten_sites(place: Path) -> list[Row]:
     folder = federation(place, n_sites=10, n_features=100, n_rows=400)
     ours, floor = [], []
     with server(folder):
@@ -79,14 +77,14 @@ def ten_sites(place: Path) -> dict[str, float]:
             with sites(folder, guarded=False):
                 floor += [floor_seconds(folder, turn * REPEATS + number) for number in range(REPEATS)]
     print(f"ten sites, 4 rounds: ours {sorted(ours)} s, an empty app {sorted(floor)} s")
-    return {
-        "ten sites, seconds": float(np.median(ours)),
-        "an empty app, seconds": float(np.median(floor)),
-        "ten sites, times the floor": float(np.median(ours) / np.median(floor)),
-    }
+    return [
+        Row("ten sites", float(np.median(ours)), "s", "less"),
+        Row("an empty app", float(np.median(floor)), "s", "less"),
+        Row("ten sites, times the empty app", float(np.median(ours) / np.median(floor)), "x", "less", 1.3),
+    ]
 
 
-def thousand_features(place: Path) -> dict[str, float]:
+def thousand_features(place: Path) -> list[Row]:
     folder = federation(place, n_sites=3, n_features=1000, n_rows=3000)
     _, port = check_address(folder.agreement().address)
     with server(folder), PeakMemory(str(folder.path)) as memory:
@@ -95,31 +93,32 @@ def thousand_features(place: Path) -> dict[str, float]:
             seconds, record = our_seconds(folder)
         wire.close()
     counted = sum(entry["n_bytes"] for entry in record["transcript"])
-    features = folder.agreement().method.features
-    tables = {name: ArrayTable(features, folder.site(name).rows().X) for name in folder.agreement().sites}
-    here = in_process.select(SSFMLFSMethod(features, on_bad_client="drop"), folder.labeled(), tables)
+    agreement = folder.agreement()
+    tables = {name: folder.site(name).rows() for name in agreement.sites}
+    labeled = labeled_for_runs(folder, agreement.method, agreement.fingerprint)
+    here = in_process.select(agreement.method, labeled, tables)
     assert list(record["scores"].values()) == list(here.selection.scores), "the network changed the result"
     sent = sum(wire.n_bytes.values())
     print(f"1000 features: transcript {counted:,} bytes, on the wire {dict(wire.n_bytes)}, memory {memory.megabytes}")
-    return {
-        "1000 features, seconds": seconds,
-        "bytes of the transcript": counted,
-        "bytes on the wire": sent,
-        "bytes on the wire, times the transcript's": sent / counted,
-        **{f"peak MB of {kind}": round(peak) for kind, peak in memory.megabytes.items() if peak >= 1},
-    }
+    peaks = {kind: peak for kind, peak in memory.megabytes.items() if peak >= 1}
+    return [
+        Row("1000 features", seconds, "s", "less"),
+        Row("bytes of the transcript", counted / 1e6, "MB", "less"),
+        Row("bytes on the wire", sent / 1e6, "MB", "less"),
+        Row("bytes on the wire, times the transcript's", sent / counted, "x", "less", 1.05),
+        *[Row(f"peak memory of {kind}", peak, "MB", "less") for kind, peak in peaks.items()],
+    ]
 
 
 def main() -> None:
     kernels.warm_up()
-    figures: dict[str, float] = {}
+    found = list[Row]()
     for part in (thousand_features, ten_sites):
         with tempfile.TemporaryDirectory(prefix="fedsieve-") as place:
-            figures.update(part(Path(place)))
-    for name, value in figures.items():
-        target = f"  (target: at most {TARGETS[name]})" if name in TARGETS else ""
-        print(f"{name:45} {value:14,.3f}{target}")
-    RESULTS.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+            found += part(Path(place))
+    comparison = Comparison()
+    comparison.add("federation", found, RESULTS)
+    comparison.conclude()
 
 
 if __name__ == "__main__":

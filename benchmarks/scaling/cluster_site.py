@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.row import Row
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 
 N_PARTS, PART_ROWS, N_FEATURES = 16, 25_000, 50
 

@@ -17,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from benchmarks.scaling.many_labels import METHODS
-from benchmarks.scaling.row import RESULTS
 from fedsieve.kernels import USUAL_PAIRS
 from fedsieve.methods.run_costs import USUAL_ROWS, USUAL_SITES, FederationSize, graph_forms
 
-SPEED = Path(__file__).parents[1] / "speed" / "results.json"
+RESULTS = Path(__file__).with_name("results")
+SPEED = Path(__file__).parents[1] / "speed" / "results"
 PICTURE = Path(__file__).parents[2] / "docs" / "scaling.png"
 WIDTHS = np.array([100, 1_000, 10_000, 100_000])
 
@@ -51,8 +51,8 @@ def main() -> None:
     print(f"Written: {PICTURE.relative_to(Path.cwd())}")
 
 
-def _found(name: str) -> dict[str, float]:
-    return {row["what"]: row["value"] for row in json.loads((RESULTS / f"{name}.json").read_text())}
+def _found(name: str, results: Path = RESULTS) -> dict[str, float]:
+    return {row["what"]: row["value"] for row in json.loads((results / f"{name}.json").read_text())}
 
 
 def _by_number(found: dict[str, float], pattern: str) -> dict[int, float]:
@@ -104,12 +104,12 @@ def _bytes(panel: Axes) -> None:
 def _peers(panel: Axes) -> None:
     """How we compare with others that do the same work, measured in one run each."""
     kernel, large, tall = _found("kernel_limit"), _found("larger_than_memory"), _found("tall_covariances")
-    trees = json.loads(SPEED.read_text())["sieve"]["ratios"]
+    trees = {what: value for what, value in _found("sieve", SPEED).items() if what.startswith("200 trees")}
     beside = {
         "pair sums, of a C loop": kernel["whole pair sums, d = 103, n = 600, one thread, share of the loop in C"],
         "pair sums, of scipy's cdist": kernel["pair sums on two threads, times as fast as cdist per unique pair"],
         "20,000 x 500 sums, of numpy": 1 / tall["sums of 20,000 x 500: time, of the bare product's"],
-        **{f"{row['what'].split(',')[1].strip()}, of scikit-learn's trees": row["ratio"] for row in trees},
+        **{f"{what.split(',')[1].strip()}, of scikit-learn's trees": value for what, value in trees.items()},
         **{f"{what.split(':')[0]}, of pyarrow": value for what, value in large.items() if "of pyarrow's" in what},
     }
     panel.bar_label(panel.barh(list(beside), list(beside.values())), fmt=" {:.2g}")

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from benchmarks.scaling.row import Row
-from benchmarks.speed.pair_sums import _pair_relations
+from benchmarks.row import Row
+from benchmarks.speed.pair_sums import pair_relations
 from fedsieve.kernels import continuous, pair_sums
 
 N_FEATURES, N_ROWS = 103, 600  # of Yeast's width
@@ -62,7 +62,7 @@ def _beside_c(X: np.ndarray, radius: np.ndarray) -> list[Row]:
 
 
 def _beside_cdist(X: np.ndarray, radius: np.ndarray) -> list[Row]:
-    relations = _pair_relations(X, radius)
+    relations = pair_relations(X, radius)
     peers = {
         "cdist": lambda: cdist(relations, relations, "cityblock"),
         "ours": lambda: pair_sums(X, radius, n_threads=2),

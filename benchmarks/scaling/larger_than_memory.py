@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 
 COLUMNS, GROUP = 50, 250_000
 GIGABYTES = float(os.environ.get("FEDSIEVE_BENCH_GB", "3"))

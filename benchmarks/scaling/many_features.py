@@ -10,8 +10,8 @@ import time
 
 import numpy as np
 
+from benchmarks.row import Row
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 
 MODULE = "benchmarks.scaling.many_features"
 WIDTHS = (5_000, 10_000, 20_000, 50_000)

@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 
+from benchmarks.row import Row
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 
 MODULE = "benchmarks.scaling.many_labels"
 N_FEATURES, N_CLIENTS, CLIENT_ROWS = 100, 10, 200

@@ -11,8 +11,8 @@ import time
 import numpy as np
 from scipy.stats import kendalltau
 
+from benchmarks.row import Row
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 from fedsieve.kernels import MAX_PAIRS
 
 N_FEATURES = 100

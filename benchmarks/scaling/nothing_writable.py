@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import fedsieve
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 
 NO_HOME = "/dev/null"
 CODE = """

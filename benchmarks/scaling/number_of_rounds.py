@@ -5,7 +5,7 @@ Sites have all their rules, but for exact ranges, which these do not tell.
 
 import numpy as np
 
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 from fedsieve import SSFMLFS, Sieve
 
 NAMES = tuple("abcd")

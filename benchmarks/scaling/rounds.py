@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.federation.__main__ import federation, floor_seconds, our_seconds
 from benchmarks.federation.processes import server, sites
+from benchmarks.row import Row
 from benchmarks.scaling.before import measured, package_before
-from benchmarks.scaling.row import Row
 
 SITES = (3, 10)
 REPEATS = 1

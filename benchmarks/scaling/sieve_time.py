@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.row import Row
 from benchmarks.scaling.before import measured, package_before
-from benchmarks.scaling.row import Row
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "FEDSIEVE_THREADS": "1"}
 N_SITES = 10

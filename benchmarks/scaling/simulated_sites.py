@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 from fedsieve.datasets import load_digits, partition
 from fedsieve.methods import SieveMethod
 from fedsieve.protocol import Labeled

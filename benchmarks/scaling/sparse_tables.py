@@ -11,8 +11,8 @@ import tracemalloc
 import numpy as np
 from scipy import sparse
 
+from benchmarks.row import Row
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 
 MODULE = "benchmarks.scaling.sparse_tables"
 WIDE, TALL = (400, 20_000), (200_000, 500)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 from fedsieve.cli.app import every_command
 
 FEDSIEVE = str(Path(sys.executable).parent / "fedsieve")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.row import Row
 from benchmarks.scaling.larger_than_memory import COLUMNS, GIGABYTES, MOST_MEGABYTES, write_file
 from benchmarks.scaling.processes import measured
-from benchmarks.scaling.row import Row
 
 MODULE = "benchmarks.scaling.streamed_commands"
 

@@ -5,7 +5,7 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.scaling.row import Row
+from benchmarks.row import Row
 from fedsieve import messages as m
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.tables import ArrayTable

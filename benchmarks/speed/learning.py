@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn import metrics as peers
 
-from benchmarks.speed.timing import best_of, in_fresh_process
+from benchmarks.row import Row
+from benchmarks.speed.timing import best_of, times_as_fast, whole_process
 from fedsieve import MLkNN, metrics
 from fedsieve.experiments.runner import peak_megabytes
 
@@ -25,7 +26,13 @@ METRICS = {
 SECONDS, MEGABYTES = 10.0, 1000.0
 
 
-def classifier_table() -> list[dict]:
+def rows() -> list[Row]:
+    """The classifier, the metrics, and the largest dataset as a whole."""
+    whole = whole_process("MLkNN, Corel5k 4500 / 500, 374 labels", SECONDS, MEGABYTES, "benchmarks.speed.learning")
+    return [*_classifier_rows(), *_metric_rows(), *whole]
+
+
+def _classifier_rows() -> list[Row]:
     """Fit and predict on Yeast's official split: 1500 and 917 rows, 103 features, 14 labels."""
     try:
         from skmultilearn.adapt import MLkNN as Peer
@@ -35,36 +42,23 @@ def classifier_table() -> list[dict]:
     X, Y, queries, _ = _split("yeast")
     ours = best_of(lambda: MLkNN(10).fit(X, Y).predict(queries))
     peer = best_of(lambda: Peer(k=10).fit(X, Y).predict(queries), 2)
-    return [_row("MLkNN, Yeast 1500 / 917", "scikit-multilearn-ng", peer, ours, 10)]
+    return [times_as_fast("MLkNN, Yeast 1500 / 917", "scikit-multilearn-ng", peer, ours, 10)]
 
 
-def metrics_table() -> list[dict]:
+def _metric_rows() -> list[Row]:
     """500 x 374 scores, by either convention: distinct ones, and with the ties of ML-kNN."""
     rng = np.random.default_rng(0)
     X, Y, queries, truth = _split("corel5k")
     kinds = {"distinct": rng.random(truth.shape), "ML-kNN's": MLkNN(10).fit(X, Y).predict_proba(queries)}
-    rows = []
+    found = list[Row]()
     for kind, scores in kinds.items():
         for name, peer in METRICS.items():
             peer_seconds = best_of(partial(peer, truth, scores))
             for convention in metrics.CONVENTIONS:
                 ours = best_of(partial(getattr(metrics, name), truth, scores, convention))
                 what = f"{name} ({convention}), 500 x 374, {kind} scores"
-                rows.append(_row(what, "scikit-learn", peer_seconds, ours, 1))
-    return rows
-
-
-def whole_rows() -> list[dict]:
-    """Seconds and peak memory of Corel5k, in a process of its own."""
-    measured = in_fresh_process("benchmarks.speed.learning")
-    return [
-        {"what": "MLkNN, Corel5k 4500 / 500, 374 labels", **measured, "target_s": SECONDS, "target_mb": MEGABYTES},
-    ]
-
-
-def _row(what: str, peer: str, peer_seconds: float, ours: float, target: float) -> dict:
-    ratio = peer_seconds / ours
-    return {"what": what, "peer": peer, "peer_s": peer_seconds, "ours_s": ours, "ratio": ratio, "target": target}
+                found.append(times_as_fast(what, "scikit-learn", peer_seconds, ours, 1))
+    return found
 
 
 def _split(name: str) -> tuple[Any, np.ndarray, Any, np.ndarray]:

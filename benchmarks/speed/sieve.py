@@ -8,17 +8,27 @@ import numpy as np
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
 
-from benchmarks.speed.timing import best_of, in_fresh_process
+from benchmarks.row import Row
+from benchmarks.speed.timing import best_of, times_as_fast, whole_process
 from fedsieve.experiments.runner import peak_megabytes
 from fedsieve.kernels import thread_count, tree_importances
 
 WIDTHS = {"10": 5.0, "20000": 120.0}  # features -> seconds
 
 
-def trees_table() -> list[dict]:
+def rows() -> list[Row]:
+    """The trees, and whole selections."""
+    found = _tree_rows()
+    for width, seconds in WIDTHS.items():
+        what = f"Sieve, d = {width}, six sites of 500 rows, 0/1, 4 labels"
+        found += whole_process(what, seconds, 4000.0, "benchmarks.speed.sieve", width)
+    return found
+
+
+def _tree_rows() -> list[Row]:
     """200 trees on the labeled rows of the shapes of Emotions, Yeast and Corel5k."""
     rng = np.random.default_rng(0)
-    rows = []
+    found = list[Row]()
     for name, n_rows, n_features, n_labels, density in (
         ("Emotions", 83, 72, 6, None),
         ("Yeast", 338, 103, 14, None),
@@ -31,22 +41,8 @@ def trees_table() -> list[dict]:
         forest = ExtraTreesClassifier(200, min_samples_leaf=2, n_jobs=thread_count(), random_state=0)
         peer = best_of(lambda X=X, Y=Y, forest=forest: forest.fit(X, Y).feature_importances_, 2)
         what = f"200 trees, {name}'s shape, {n_rows} x {n_features}, {n_labels} labels"
-        row = {"what": what, "peer": "scikit-learn ExtraTreesClassifier", "peer_s": peer, "ours_s": ours}
-        rows.append({**row, "ratio": peer / ours, "target": None})
-    return rows
-
-
-def whole_rows() -> list[dict]:
-    """Seconds and peak memory of whole selections, each in a process of its own."""
-    return [
-        {
-            "what": f"Sieve, d = {width}, six sites of 500 rows, 0/1, 4 labels",
-            **in_fresh_process("benchmarks.speed.sieve", width),
-            "target_s": seconds,
-            "target_mb": 4000.0,
-        }
-        for width, seconds in WIDTHS.items()
-    ]
+        found.append(times_as_fast(what, "scikit-learn's ExtraTreesClassifier", peer, ours))
+    return found
 
 
 def main(width: str) -> None:

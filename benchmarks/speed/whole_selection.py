@@ -6,21 +6,20 @@ import time
 
 import numpy as np
 
-from benchmarks.speed.timing import in_fresh_process
+from benchmarks.row import Row
+from benchmarks.speed.timing import whole_process
 from fedsieve.experiments.runner import peak_megabytes
 
 TARGETS = {"0/1": (5.0, 1000.0), "continuous": (60.0, None)}
 
 
-def rows() -> list[dict]:
+def rows() -> list[Row]:
     """Seconds and peak memory, each in a process of its own."""
-    result = []
+    found = list[Row]()
     for kind, (seconds, megabytes) in TARGETS.items():
-        measured = in_fresh_process("benchmarks.speed.whole_selection", kind)
-        result.append(
-            {"what": f"{kind}, ten clients, 5000 x 499", **measured, "target_s": seconds, "target_mb": megabytes}
-        )
-    return result
+        what = f"{kind}, ten clients, 5000 x 499"
+        found += whole_process(what, seconds, megabytes, "benchmarks.speed.whole_selection", kind)
+    return found
 
 
 def main(kind: str) -> None:

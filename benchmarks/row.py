@@ -1,10 +1,8 @@
-"""One figure of a benchmark of scale: what was measured, which way is better, and what it should be."""
+"""One figure of a benchmark: what was measured, which way is better, and what it should be."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal
 
-RESULTS = Path(__file__).with_name("results")  # the committed ones
 # A run on a busy machine differs by this much from a quiet one, even in ratios.
 NOISE = 1.25
 
