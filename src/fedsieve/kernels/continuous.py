@@ -14,7 +14,7 @@ from fedsieve.arrays import Float, Int
 from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.degrees import ONE, fixed_degree
 from fedsieve.kernels.row_pairs import PairSample, all_pairs
-from fedsieve.kernels.threads import parallel_map
+from fedsieve.kernels.threads import parallel_sum
 from fedsieve.sparse_rows import BLOCK_VALUES, SparseRows
 
 Task = TypeVar("Task")
@@ -81,10 +81,7 @@ def sums_from_sample(
         columns = np.ascontiguousarray(block.T, dtype=np.float64)
         return _task_from_neighbors(columns, cut, by_similarity, stop - first, n_next)
 
-    total = np.zeros((_padded(n_features), _padded(n_features)), dtype=np.int64)
-    for part in parallel_map(work, range(0, n_rows, size), n_threads):
-        total += part
-    return total[:n_features, :n_features]
+    return parallel_sum(work, range(0, n_rows, size), n_threads)[:n_features, :n_features]
 
 
 def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
@@ -101,10 +98,7 @@ def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
 def _add_tasks(
     work: Callable[[Task], Int], tasks: Iterable[Task], n_features: int, n_rows: int, n_threads: int | None
 ) -> Int:
-    padded = _padded(n_features)
-    total = np.zeros((padded, padded), dtype=np.int64)
-    for part in parallel_map(work, tasks, n_threads):
-        total += part
+    total = parallel_sum(work, tasks, n_threads)
     # Each pair was met once, off the diagonal; on it every degree is 1.
     return 2 * total[:n_features, :n_features] + n_rows * ONE
 
@@ -200,11 +194,12 @@ def _add_strip(strip: NDArray[np.uint32], length: int, n_left: int, sums: Int) -
     """Add Σ_t min(strip[p, t], strip[b, t]) to sums[p, b] for p < n_left and b >= p, four p and four b at a time.
 
     Sixteen sums, four lines of the strip and one more fit the 32 registers of AVX-512, however wide the compiler makes
-    the vectors. It may meet a few pairs b < p of a block on the diagonal, which nobody reads.
+    the vectors.
     """
     u32 = np.uint32
     for p in range(0, n_left, 4):
-        for b in range(p, strip.shape[0], 4):
+        _add_diagonal_block(strip, length, p, sums)
+        for b in range(p + 4, strip.shape[0], 4):
             s00 = s01 = s02 = s03 = u32(0)
             s10 = s11 = s12 = s13 = u32(0)
             s20 = s21 = s22 = s23 = u32(0)
@@ -247,3 +242,32 @@ def _add_strip(strip: NDArray[np.uint32], length: int, n_left: int, sums: Int) -
             sums[p + 3, b + 1] += s31
             sums[p + 3, b + 2] += s32
             sums[p + 3, b + 3] += s33
+
+
+@compiled
+def _add_diagonal_block(strip: NDArray[np.uint32], length: int, p: int, sums: Int) -> None:
+    """The same for four features among themselves: ten sums instead of sixteen."""
+    u32 = np.uint32
+    s00 = s01 = s02 = s03 = s11 = s12 = s13 = s22 = s23 = s33 = u32(0)
+    for t in range(length):
+        x0, x1, x2, x3 = strip[p, t], strip[p + 1, t], strip[p + 2, t], strip[p + 3, t]
+        s00 = u32(s00 + x0)
+        s01 = u32(s01 + min(x0, x1))
+        s02 = u32(s02 + min(x0, x2))
+        s03 = u32(s03 + min(x0, x3))
+        s11 = u32(s11 + x1)
+        s12 = u32(s12 + min(x1, x2))
+        s13 = u32(s13 + min(x1, x3))
+        s22 = u32(s22 + x2)
+        s23 = u32(s23 + min(x2, x3))
+        s33 = u32(s33 + x3)
+    sums[p, p] += s00
+    sums[p, p + 1] += s01
+    sums[p, p + 2] += s02
+    sums[p, p + 3] += s03
+    sums[p + 1, p + 1] += s11
+    sums[p + 1, p + 2] += s12
+    sums[p + 1, p + 3] += s13
+    sums[p + 2, p + 2] += s22
+    sums[p + 2, p + 3] += s23
+    sums[p + 3, p + 3] += s33
