@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 # Test files that pytest has rewritten, and our own modules, are kept for the next process; make clean removes them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all test-browser test-federation test-chaos lint docs wheel test-wheel sbom bench profile tables wide-tables sensitivity clean
+.PHONY: demo test test-all test-browser test-federation test-chaos lint docs wheel test-wheel sbom bench profile tables wide-tables held-out sensitivity clean
 .DEFAULT_GOAL := demo
 
 demo: $(DEMO)  ## choose pixels of handwritten digits with ten sites
@@ -96,6 +96,10 @@ tables: $(READY)  ## the paper's tables and figure beside ours; resumes where it
 QUALITY := selection_quality labels_5 shifted forests labels_10 sites_2 sites_50 alpha_01 registry
 wide-tables: $(READY)  ## the page about quality, hours in all: resumes, and may be stopped at any time
 	$(BIN)/fedsieve benchmark $(QUALITY:%=benchmarks/quality/%.toml) --jobs 2
+
+held-out: $(READY)  ## the part of that page about datasets that scikit-learn brings along
+	$(BIN)/python -m benchmarks.bundled build/bundled
+	FEDSIEVE_DATA=build $(BIN)/fedsieve benchmark benchmarks/quality/held_out.toml --jobs 2
 
 sensitivity: $(READY)  ## one factor of SSFMLFS at a time on five datasets, then some crossed: says first how long; resumes
 	$(BIN)/fedsieve benchmark benchmarks/paper/sensitivity.toml benchmarks/paper/sensitivity_crossed.toml --jobs 2
