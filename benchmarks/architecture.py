@@ -109,8 +109,8 @@ def walk_over_the_network(place: Path) -> Walk:
     The functions that `join`, the engine's two apps and `run` call, in their order; the grid itself does not count.
     """
     from fedsieve.cli.agreed_tables import read_labeled, read_rows
-    from fedsieve.deployment.folders import ServerFolder
     from fedsieve.deployment.runs import new_run
+    from fedsieve.deployment.server_folder import ServerFolder
     from fedsieve.selection_file import write_selection
     from fedsieve.transport.flower import client_app, server_app
     from fedsieve.transport.flower.local_grid import LocalGrid, site_node

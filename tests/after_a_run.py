@@ -9,10 +9,10 @@ import numpy as np
 
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.followed_run import FollowedRun
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.messages import Refusal
 from fedsieve.privacy import SITE
 from fedsieve.protocol import Labeled, Question

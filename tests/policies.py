@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import policy_text, read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.privacy import LIBRARY, Policy
 
 LENIENT = replace(LIBRARY, keeps_story=True, hides_defects=True)

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from fedsieve import Sieve, kernels, tables
 from fedsieve import messages as m
+from fedsieve import values as values_module
 from fedsieve.datasets.streamed_file import open_table
 from fedsieve.deployment.stored_rows import StoredRows, write_columns
 from fedsieve.errors import DataError
@@ -163,11 +164,11 @@ def test_the_usual_value_is_counted_some_at_a_time(values, at_a_time):
     found = Counter(value for value in values if not np.isnan(value))
     most = max(found.values(), default=0)
     usual = min((value for value, n in found.items() if n == most), default=np.nan)
-    before, tables.COUNTED_VALUES = tables.COUNTED_VALUES, at_a_time
+    before, values_module.COUNTED_VALUES = values_module.COUNTED_VALUES, at_a_time
     try:
-        assert_array_equal(tables.usual_value(np.array(values, dtype=float)), [usual, found.total() - most])
+        assert_array_equal(values_module.usual_value(np.array(values, dtype=float)), [usual, found.total() - most])
     finally:
-        tables.COUNTED_VALUES = before
+        values_module.COUNTED_VALUES = before
 
 
 def test_rules_of_a_tall_file_take_few_bytes_per_row(tmp_path):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from fedsieve import messages as m
-from fedsieve import tables
+from fedsieve import tables, values
 from fedsieve.errors import DataError
 from fedsieve.protocol import Client
 from fedsieve.tables import ArrayTable, ChosenColumns, FrameTable, SideBySide
@@ -183,7 +183,7 @@ def wide_example():
 
 
 def as_dense(batch):
-    return tables.dense(batch)
+    return values.dense(batch)
 
 
 @kinds

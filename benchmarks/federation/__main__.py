@@ -14,10 +14,10 @@ from fedsieve import kernels
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.deployment.runs import labeled_for_runs, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport import in_process
 from fedsieve.transport.flower import control
 from fedsieve.transport.flower.engine import free_port

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.lease import joined
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import LOOPBACK, EngineError
 from fedsieve.transport.flower.server_engine import ServerEngine

@@ -7,7 +7,7 @@ import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.datasets import load
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 N_LABELED, N_SITES, N_FEATURES, N_TRUE, N_LABELS = 100, 2000, 100, 20, 10
 MOST_PLANTED = 60  # real columns, and as many permuted copies

@@ -18,7 +18,7 @@ from fedsieve.audit.score import share_by_chance, share_of_rows
 from fedsieve.datasets import load
 from fedsieve.errors import ProtocolError
 from fedsieve.privacy import LIBRARY, SITE
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 Record = dict[str, Any]
 

@@ -13,7 +13,7 @@ from fedsieve.datasets.registry import known_dataset
 from fedsieve.experiments.config import Trial
 from fedsieve.experiments.evaluation import scale
 from fedsieve.experiments.selection import RowShares, deal_out, select
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 OWN_SPLITS = {"80/20": 0.2, "all rows": 0.0}  # share of test rows; the others are those of experiments
 

@@ -36,7 +36,7 @@ def rows() -> list[dict]:
 
 def main(name: str, dataset: str) -> None:
     from fedsieve import datasets, registry
-    from fedsieve.tables import dense
+    from fedsieve.values import dense
 
     data = datasets.load(dataset)
     train = np.random.default_rng(0).permutation(len(data.Y))[: round(TRAIN * len(data.Y))]

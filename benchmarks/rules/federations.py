@@ -18,8 +18,9 @@ from fedsieve.protocol import Labeled, Method
 from fedsieve.protocol.cohort import BadReplyError
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.outcome import Outcome
-from fedsieve.tables import ArrayTable, Table, dense
+from fedsieve.tables import ArrayTable, Table
 from fedsieve.transport import in_process
+from fedsieve.values import dense
 
 SEEDS = (400, 401, 402)  # no method was designed on them, and no threshold chosen in view of them
 N_SITES = 10

@@ -20,7 +20,8 @@ from fedsieve.messages.ranges import AskRanges
 from fedsieve.methods import SieveMethod
 from fedsieve.methods.ranges import bins_of
 from fedsieve.protocol import SERVER, Labeled
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
+from fedsieve.values import dense
 
 NAMES = (*PAPER, *DESIGN, "digits")
 SPLITS = ("Dirichlet 0.5", "IID")

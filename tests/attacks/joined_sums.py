@@ -6,8 +6,9 @@ import numpy as np
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.membership import create
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal
 from fedsieve.privacy import SITE

@@ -16,7 +16,8 @@ from fedsieve.errors import ProtocolError
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import LIBRARY, SITE
 from fedsieve.protocol import Labeled
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
+from fedsieve.values import dense
 
 ATTACKS = {
     "a lone 1 in covariances": (cases.covariances_of_lone, 5000, 20),

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from fedsieve.cli.app import app
 from fedsieve.deployment.admission import approve, make_request, read_request
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.privacy import SITE
 from fedsieve.tables import ArrayTable
 

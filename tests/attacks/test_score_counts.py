@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from after_a_run import FEATURES, LABELED, LABELS, ROWS, AfterARun
 from fedsieve import tables
-from fedsieve.deployment import folders
+from fedsieve.deployment import site_folder
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.stored_rows import StoredRows
@@ -190,14 +190,14 @@ def test_rows_in_a_large_file_are_read_in_batches_and_tell_the_same(asked, found
 
     monkeypatch.setattr(StoredRows, "read", seen)
     monkeypatch.setattr(tables, "STREAMED_VALUES", 60)  # of the 480 that there are
-    for made, least in ((asked, folders.LARGE), (large, 0)):
-        monkeypatch.setattr(folders, "LARGE", least)
+    for made, least in ((asked, site_folder.LARGE), (large, 0)):
+        monkeypatch.setattr(site_folder, "LARGE", least)
         made.site("siteA").write_rows(FEATURES, ROWS["siteA"])
         ask(made, "siteA", method.scoring())
     assert_array_equal(scores_csv(large, "siteA"), scores_csv(asked, "siteA"))
     told = ask(large, "siteA", method.counting())
     assert 0 < max(sizes) <= len(ROWS["siteA"])  # a column at most
-    monkeypatch.setattr(folders, "LARGE", 1 << 28)
+    monkeypatch.setattr(site_folder, "LARGE", 1 << 28)
     assert_array_equal(told.counts, ask(asked, "siteA", method.counting()).counts)
 
 

@@ -7,8 +7,9 @@ import pytest
 from fedsieve.cli.federation.label import counted_of_another
 from fedsieve.cli.labels import known_labels
 from fedsieve.datasets.parquet_rows import described, write_rows
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.runs import FOUND, MODEL, new_run, what_follows
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_scores import what_stays, write_scores
 from fedsieve.errors import DataError
 

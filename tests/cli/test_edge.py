@@ -2,7 +2,9 @@
 
 import pytest
 
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.transport.mailbox import Mailbox
 

@@ -8,7 +8,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 from fedsieve import load_selection
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import pytest
 
 from cli.founding import of_two_sites
 from fedsieve.deployment import keys, unpacking
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.server_folder import ServerFolder
 from policies import write_rules
 
 

@@ -7,7 +7,8 @@ from numpy.testing import assert_array_equal
 from fedsieve.cli.agreed_tables import read_labeled, read_rows
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError
 from fedsieve.methods import METHODS, FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 

@@ -1,6 +1,6 @@
 """`init --max-rows` is agreed on by all parties, and `join` refuses a larger table at once."""
 
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 
 
 def test_a_table_above_max_rows_is_refused_before_anything_is_sent(fedsieve, tables):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fedsieve.cli.agreed_tables import read_rows
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 
 CANARY = "SECRET-7731"
 RULES = "min_rows = 10\nmin_cohort = 2\nrows_per_column = 1\n"

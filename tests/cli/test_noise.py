@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.privacy import SITE
 from fedsieve.privacy.noise import noise_multiplier

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from cli.founding import of_two_sites
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 
 IN_ITS_PLACE = "can be written by other accounts (mode 777): another folder could be put in its place"
 STRANGER = pwd.getpwnam("nobody").pw_uid

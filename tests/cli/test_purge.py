@@ -6,8 +6,9 @@ import time
 import pytest
 
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import ServerFolder, make_private, write_json
+from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.runs import new_run
+from fedsieve.deployment.server_folder import ServerFolder
 
 DAY = 86_400
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fedsieve.deployment.agreement import parse_agreement
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.errors import ParameterError
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.privacy import SITE
 
 FREE = "min_rows = 10\nmin_cohort = 2\nrows_per_column = 1\nallow_exact_ranges = true\n"

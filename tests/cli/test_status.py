@@ -8,8 +8,8 @@ import pytest
 from cli.founding import of_two_sites
 from fedsieve.cli.federation import run as run_command
 from fedsieve.cli.federation import status as status_command
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import add_site
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
 

@@ -10,7 +10,7 @@ from fedsieve import SSFMLFS, Sieve
 from fedsieve.cli.agreed_tables import read_labeled
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError
 
 UNKNOWN = {"label_b": [4, 5, 11], "label_c": [0]}

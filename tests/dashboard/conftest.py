@@ -9,8 +9,8 @@ from dashboard.asking import TOKEN, Visitor
 from fedsieve.dashboard.app import make_app
 from fedsieve.dashboard.process import SIGNS
 from fedsieve.dashboard.views import VIEWS
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from protocol.federation import example
 from transport.flower.conftest import founded  # noqa: F401
 from transport.flower.consortium import Consortium

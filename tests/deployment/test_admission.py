@@ -16,7 +16,8 @@ from fedsieve.deployment.admission import (
     read_request,
 )
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError
 
 SITES = ["north", "south"]

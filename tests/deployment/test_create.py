@@ -11,8 +11,10 @@ from cryptography import x509
 
 from fedsieve.deployment import keys, membership
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.runs import new_run
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.unpacking import unpack
 from fedsieve.errors import DataError, ParameterError
 

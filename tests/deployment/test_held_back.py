@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from fedsieve import tables
-from fedsieve.deployment import folders
+from fedsieve.deployment import site_folder
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.membership import create
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.privacy import GuardedTable, HeldBack
 from fedsieve.tables import ArrayTable
 
@@ -48,12 +48,12 @@ def test_so_are_rows_whose_columns_became_codes(tmp_path):
 def test_the_same_rows_are_looked_at_once(tmp_path, monkeypatch):
     site = folder(tmp_path / "fed")
     first = held(site, CODES)
-    monkeypatch.setattr("fedsieve.deployment.folders.held_back", None)
+    monkeypatch.setattr("fedsieve.deployment.site_folder.held_back", None)
     assert held(site, CODES.copy()) == first
 
 
 def test_each_site_draws_the_rows_that_it_compares_from_its_own_key(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "LARGE", 0)
+    monkeypatch.setattr(site_folder, "LARGE", 0)
     monkeypatch.setattr(tables, "MOST_COMPARED", 20)
     north = folder(tmp_path / "fed")
     south = SiteFolder(north.path.parent / "south")

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fedsieve.deployment import lease
-from fedsieve.deployment.folders import INCOMING, SiteFolder, make_private, write_json
+from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.lease import LOCK, check_lease, clear_rows, forget_rows, joined, new_lease
+from fedsieve.deployment.site_folder import INCOMING, SiteFolder
 from fedsieve.errors import DataError, ProtocolError
 
 NOBODY = 1 << 30  # more than any process has for its number

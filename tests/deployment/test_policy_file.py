@@ -7,7 +7,7 @@ import pytest
 
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import SiteFolder, write_json
+from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.policy_file import (
     RULES,
     check_agreement,
@@ -16,6 +16,7 @@ from fedsieve.deployment.policy_file import (
     read_policy,
     write_policy,
 )
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.privacy import SITE, Policy
 from fedsieve.reading import MAX_TOML_BYTES

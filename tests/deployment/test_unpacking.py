@@ -9,7 +9,8 @@ import pytest
 from fedsieve.deployment import membership
 from fedsieve.deployment.admission import approve, make_request
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.unpacking import MAX_BYTES, MAX_TAR_BYTES, unpack
 from fedsieve.errors import DataError
 

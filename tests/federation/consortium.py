@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from federation.processes import FEDSIEVE, PATIENCE, Command, kill_marked, marked, new_token, wait_until
 from federation.tables import Tables, make_tables
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.runs import RunFolder, find_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.deployment.unpacking import unpack
 from fedsieve.methods import SSFMLFSMethod
 from fedsieve.transport.flower.engine import free_port

@@ -8,7 +8,8 @@ from scipy import sparse
 from fedsieve import messages as m
 from fedsieve.messages.columns import scaled
 from fedsieve.protocol import Client
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
+from fedsieve.values import dense
 
 ZEROS, ONES = np.zeros(2), np.ones(2)
 

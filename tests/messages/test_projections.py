@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from fedsieve import messages as m
-from fedsieve import tables
+from fedsieve import tables, values
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.messages import encoding as encoding_module
 from fedsieve.messages.encoding import Encoding
@@ -205,7 +205,7 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
     read, read_by_ranges = [], []
     dense = encoding_module.dense
     monkeypatch.setattr(encoding_module, "dense", lambda some: read.append(some.shape) or dense(some))
-    monkeypatch.setattr(tables, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
+    monkeypatch.setattr(values, "dense", lambda some: read_by_ranges.append(some.shape) or dense(some))
     for kind in ("BATCH_VALUES", "SPARSE_VALUES"):
         monkeypatch.setattr(tables, kind, 8 * 624 - 1)
     asked = request(m.AskProjections, case)
@@ -228,8 +228,8 @@ def test_a_table_of_many_columns_is_read_a_few_rows_at_a_time(wrap, monkeypatch)
 def test_ranges_of_a_sparse_table_are_read_a_few_columns_at_a_time(wrap, monkeypatch):
     X = np.where(np.random.default_rng(0).random((30, 600)) < 0.2, 1.5, 0.0)
     widths = []
-    dense = tables.dense
-    monkeypatch.setattr(tables, "dense", lambda some: widths.append(some.shape) or dense(some))
+    dense = values.dense
+    monkeypatch.setattr(values, "dense", lambda some: widths.append(some.shape) or dense(some))
     case = SieveCase(X[:2], np.eye(2), X)
     ranges = answer(case, wrap(X), m.AskRanges(columns_of(case)))
     assert widths == [(30, 256), (30, 256), (30, 88)]

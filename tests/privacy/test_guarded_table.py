@@ -11,10 +11,11 @@ from fedsieve import messages as m
 from fedsieve.messages.columns import Bins
 from fedsieve.methods import FedCMFSMethod, SieveMethod
 from fedsieve.privacy import SITE, GuardedTable, held_back
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
 from fedsieve.transport.site_state import TransientState
+from fedsieve.values import dense
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from fedsieve.cli.federation.consent import ask_for_consent
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.consent import Limits
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.messages.base import AT_WORST, Terms
 from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import SITE, rows_leave, what_leaves, why_forbidden

@@ -7,7 +7,8 @@ from scipy import sparse
 from fedsieve import messages as m
 from fedsieve.errors import DataError
 from fedsieve.protocol import Client
-from fedsieve.tables import ArrayTable, check_values
+from fedsieve.tables import ArrayTable
+from fedsieve.values import check_values
 
 
 def columns(*features, missing="error"):

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from fedsieve import MLkNN, datasets, metrics
 from fedsieve.rivals.grmfs import GRMFS, MODES, positive_edges
-from fedsieve.tables import dense
+from fedsieve.values import dense
 from reference.rivals import grmfs_loops
 from strategies import tables
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.edge_agreement import edge_agreement_text
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.runs import RunFolder, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.privacy import Policy
 from fedsieve.transport.edge_site import edge_site
 from fedsieve.transport.flower import client_app, server_app

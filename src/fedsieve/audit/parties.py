@@ -15,7 +15,8 @@ from fedsieve.experiments.config import BUNDLED
 from fedsieve.experiments.selection import load_by_name
 from fedsieve.protocol import Labeled
 from fedsieve.protocol.method import Method
-from fedsieve.tables import ArrayTable, Table, dense
+from fedsieve.tables import ArrayTable, Table
+from fedsieve.values import dense
 
 INK = "ink"  # the bundled digits, each pixel 1 where there is ink
 LABELED, OUTSIDE = 0.2, 0.2  # shares of the rows that the server has, and that nobody has

@@ -18,9 +18,10 @@ from fedsieve.methods import Method
 from fedsieve.privacy import LEAST_ROWS
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import LET_THE_METHOD, ArrayTable, Table, check_batches, check_values
+from fedsieve.tables import ArrayTable, Table
 from fedsieve.text import counted
 from fedsieve.transport.totals_file import Totals
+from fedsieve.values import LET_THE_METHOD, check_batches, check_values
 
 FILL = "Fill them in, or leave these rows out."
 

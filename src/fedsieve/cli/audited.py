@@ -18,7 +18,8 @@ from fedsieve.deployment.agreement import Agreement, read_agreement
 from fedsieve.errors import DataError, ParameterError, extra_needed
 from fedsieve.methods import METHODS, Method
 from fedsieve.privacy import Policy
-from fedsieve.tables import ArrayTable, check_values
+from fedsieve.tables import ArrayTable
+from fedsieve.values import check_values
 
 N_LABELS = 3  # that are made up where a table has none
 FOLDER_FILE = "federation.toml"
@@ -123,8 +124,9 @@ def _agreed(place: Path) -> Agreed:
             "Give one, or audit a method by name: --method."
         )
     try:
-        from fedsieve.deployment.folders import ServerFolder, SiteFolder
         from fedsieve.deployment.policy_file import read_policy
+        from fedsieve.deployment.server_folder import ServerFolder
+        from fedsieve.deployment.site_folder import SiteFolder
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise

@@ -33,7 +33,7 @@ from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.experiments.classifiers import CLASSIFIERS, USUAL
 from fedsieve.messages.columns import ERROR
 from fedsieve.report.pictures import new_figure
-from fedsieve.tables import check_values
+from fedsieve.values import check_values
 
 if TYPE_CHECKING:
     from fedsieve.catalog import CatalogEntry

@@ -13,8 +13,9 @@ from fedsieve.kernels.row_pairs import pairs_looked_at
 from fedsieve.methods import Method
 from fedsieve.methods.run_costs import BYTES_PER_SECOND, ROUND_SECONDS, FederationSize, FormCost, first_done
 from fedsieve.protocol.method import readable_size
-from fedsieve.tables import Table, dense, is_sparse, n_surely_compared
+from fedsieve.tables import Table, n_surely_compared
 from fedsieve.text import counted
+from fedsieve.values import dense, is_sparse
 
 HEAD = 1024  # rows by which a column is seen to have many values
 FEW_VALUES = 16

@@ -123,8 +123,8 @@ def _labeled(
 ) -> Labeled:
     rows = None if file is None else labeled_again(file, totals, record["labels"], reading)
     if place is not None:
-        from fedsieve.deployment.folders import ServerFolder  # loads cryptography
         from fedsieve.deployment.runs import labeled_for_runs
+        from fedsieve.deployment.server_folder import ServerFolder  # loads cryptography
 
         return labeled_for_runs(ServerFolder(place), totals.method, str(record["federation"]["agreement"]), rows)
     if rows is None:

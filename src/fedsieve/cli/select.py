@@ -51,10 +51,11 @@ from fedsieve.methods import METHODS, Method
 from fedsieve.protocol.shift import shift_of_tables, shift_record, shift_words
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.selection_file import pairs_record, refuse_to_overwrite, selection_record, write_selection
-from fedsieve.tables import LET_THE_METHOD, ArrayTable, Table, check_batches
+from fedsieve.tables import ArrayTable, Table
 from fedsieve.text import counted
 from fedsieve.transport import in_process
 from fedsieve.transport.totals_file import TOTALS, Totals, Words, write_totals
+from fedsieve.values import LET_THE_METHOD, check_batches
 
 MOST_COMPARED = 2000  # features; with more, SSFMLFS takes long
 

@@ -24,8 +24,9 @@ from fedsieve.datasets.table_files import bare_name
 from fedsieve.errors import DataError, ParameterError, columns_differ, listed
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
 from fedsieve.text import counted
+from fedsieve.values import dense
 
 KEEP = "--keep NAME"
 

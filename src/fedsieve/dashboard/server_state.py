@@ -11,9 +11,9 @@ from typing import Any
 
 from fedsieve.dashboard.reading import MOST_LINES, MOST_RUNS, Troubles, n_selected, of_now, short
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.run_story import ANSWERED, ASKED, REFUSED, moment, run_story
 from fedsieve.deployment.runs import AFTER, RunFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.files import read_once
 from fedsieve.selection_file import JSON
 from fedsieve.text import counted, size

@@ -14,10 +14,10 @@ from fedsieve.dashboard.reading import MOST_LINES, MOST_RUNS, Troubles, n_select
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.chain import Chain
 from fedsieve.deployment.consent import JOINED, ConsentRecord, Limits
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import LOCK
 from fedsieve.deployment.policy_file import RULES, read_policy, value_words
 from fedsieve.deployment.run_story import moment
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_shift import FILE as SHIFT
 from fedsieve.deployment.site_shift import read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise

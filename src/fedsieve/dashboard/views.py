@@ -10,8 +10,9 @@ from fedsieve.dashboard.app import ViewSource
 from fedsieve.dashboard.process import SIGNS
 from fedsieve.dashboard.server_state import newest, server_state
 from fedsieve.dashboard.site_state import site_state
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.runs import RunFolder, operators_record
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.reading import read_json
 from fedsieve.report.page import render_page
 from fedsieve.report.result_files import summary_of, summary_of_record

@@ -13,7 +13,7 @@ from fedsieve.datasets.columns import feature_columns, label_file_beside, labels
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.datasets.description import warn_of_findings
 from fedsieve.errors import DataError, listed
-from fedsieve.tables import dense, is_sparse
+from fedsieve.values import dense, is_sparse
 
 _MEKA = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})\b")
 

@@ -18,7 +18,8 @@ from fedsieve.errors import DataError, FedSieveWarning, listed
 from fedsieve.measures.bulk import in_bulk
 from fedsieve.messages.columns import ROBUST
 from fedsieve.messages.encoding import LARGEST_CODE, MAX_CODES
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 ENCODE = "Encode it in numbers, the same at all sites, or leave it out."
 

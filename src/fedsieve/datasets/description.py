@@ -10,7 +10,7 @@ import numpy as np
 from fedsieve.arrays import Float, Rows
 from fedsieve.datasets.dataset import Dataset
 from fedsieve.errors import FedSieveWarning, listed
-from fedsieve.tables import dense, is_sparse
+from fedsieve.values import dense, is_sparse
 
 FEW = 16
 """A feature with at most this many distinct values is few-valued."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.checks import check_count
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 __all__ = ["dirichlet", "iid", "labeled_split", "quantity_skew", "skew", "stratified_folds"]
 

@@ -20,7 +20,8 @@ from fedsieve.measures.column_facts import NUMBERS as FACTS
 from fedsieve.measures.column_facts import ColumnFacts, facts_of_tables
 from fedsieve.measures.streamed_facts import facts_of_streams
 from fedsieve.protocol.checkup import checkup, findings
-from fedsieve.tables import ArrayTable, StreamedTable, Table, dense
+from fedsieve.tables import ArrayTable, StreamedTable, Table
+from fedsieve.values import dense
 
 COPIES = 0.999  # absolute correlation from which on two columns are nearly the same
 MOST_COLUMNS = 2000  # that are compared with each other

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement, check_site_names
-from fedsieve.deployment.folders import ServerFolder, SiteFolder, make_private, write_json
+from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.members import check_key, fingerprint
 from fedsieve.deployment.membership import change_members
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, FedSieveError, ParameterError, ProtocolError
 from fedsieve.protocol import SERVER
 from fedsieve.reading import parse_json

@@ -7,7 +7,9 @@ between the site and the server and read what the site answers.
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import SIGNATURE, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import SIGNATURE
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.protocol import SERVER

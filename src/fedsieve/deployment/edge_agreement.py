@@ -11,8 +11,10 @@ from typing import Any
 from fedsieve.deployment.above import SHORT, Above
 from fedsieve.deployment.agreement import PRIVACY, ROUNDS, Agreement
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 from fedsieve.protocol import SERVER
 from fedsieve.reading import read_toml

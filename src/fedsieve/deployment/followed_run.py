@@ -6,8 +6,8 @@ from typing import Any
 
 from fedsieve.deployment.after_run import check_allowed
 from fedsieve.deployment.consent import ReleasedRows
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.ledger import Ledger
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.protocol.follow_up import FollowUp, is_attempt_of, run_followed

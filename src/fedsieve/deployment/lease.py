@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fedsieve.deployment.folders import INCOMING, SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.site_folder import INCOMING, SiteFolder
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
 

@@ -35,7 +35,8 @@ from fedsieve.messages.base import View
 from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Pins, Policy, Story, Told, Views
 from fedsieve.reading import read_json
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 DAY = 86_400  # seconds
 KEY_BYTES = 32

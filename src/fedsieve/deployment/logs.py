@@ -4,8 +4,9 @@ import logging
 from pathlib import Path
 
 from fedsieve.checks import check_choice
-from fedsieve.deployment.folders import SiteFolder, write_json
+from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.place import check_owner
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, FedSieveError
 from fedsieve.reading import read_json
 from fedsieve.text import visible

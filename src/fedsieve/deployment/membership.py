@@ -12,8 +12,9 @@ from pathlib import Path
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement import check_address, check_site_names
 from fedsieve.deployment.authority import vouch_for_authority
-from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, ServerFolder, make_private, write_json
+from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, make_private, write_json
 from fedsieve.deployment.members import replace_members
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.files import held_file, write_atomically
 from fedsieve.protocol import SERVER

@@ -14,8 +14,8 @@ from typing import Any
 
 from fedsieve.checks import is_number, is_whole
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import read_once, write_atomically
 from fedsieve.methods import METHODS

@@ -11,9 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from fedsieve.checks import check_count
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.ledger import DAY
 from fedsieve.deployment.runs import AFTER, RunFolder
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 
 

@@ -13,9 +13,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from fedsieve.deployment.folders import ServerFolder, make_private, write_json
+from fedsieve.deployment.folders import make_private, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.deployment.run_story import timing
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import holder, only_one, write_atomically
 from fedsieve.messages.columns import ROBUST

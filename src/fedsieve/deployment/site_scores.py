@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fedsieve.arrays import Float
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.files import write_atomically
 
 FILE = "scores.csv"

@@ -18,7 +18,8 @@ from fedsieve.measures.unlikeness import by_chance, distance, is_unlike
 from fedsieve.messages.binned import counts_of
 from fedsieve.messages.columns import Bins, Columns
 from fedsieve.reading import read_json
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 FILE = "shift.json"
 AGAIN = "It is written anew in the next run."

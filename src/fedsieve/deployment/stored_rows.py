@@ -13,7 +13,8 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.reading import read_array_head
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 LARGE = 1 << 28  # bytes from which on prepared rows are not loaded as a whole
 

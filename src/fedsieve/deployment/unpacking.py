@@ -8,8 +8,9 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, SiteFolder, make_private
+from fedsieve.deployment.folders import AGREEMENT, FROM_OPERATOR, IDENTITY, make_private
 from fedsieve.deployment.keys import PRIVATE
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, listed
 from fedsieve.files import write_together
 from fedsieve.reading import MAX_TOML_BYTES

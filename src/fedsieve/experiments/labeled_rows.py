@@ -15,8 +15,9 @@ from fedsieve.selectors.frames import coded_frames
 from fedsieve.selectors.inputs import named_clients, numbers, read_clients
 from fedsieve.selectors.labels import label_array, read_labels
 from fedsieve.selectors.tables import column_names
-from fedsieve.tables import Table, check_values, dense
+from fedsieve.tables import Table
 from fedsieve.text import counted
+from fedsieve.values import check_values, dense
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from fedsieve.experiments.records import Record, Records
 from fedsieve.experiments.selection import Selected, check_trials, deal_out, load_by_name, select, shifted
 from fedsieve.kernels.threads import VARIABLE, thread_count
 from fedsieve.protocol import bytes_by_client, bytes_by_kind
-from fedsieve.tables import dense
+from fedsieve.values import dense
 from fedsieve.versions import versions
 
 _PEAK, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -15,7 +15,7 @@ from fedsieve.kernels.degrees import ONE, cuts
 from fedsieve.kernels.row_pairs import PairSample
 from fedsieve.kernels.threads import parallel_map
 from fedsieve.sparse_rows import SparseRows
-from fedsieve.tables import is_sparse
+from fedsieve.values import is_sparse
 
 PRODUCT_BLOCK = 512  # features per task of `distance_product`
 HEAD = 1024  # rows that are looked at before all are

@@ -7,7 +7,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fedsieve.arrays import Float, Int
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 TOLERANCE = 1e-4  # of a coefficient, between two steps
 MAX_STEPS = 2000

@@ -14,7 +14,7 @@ from fedsieve.arrays import Float, Int, Rows
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.kernels.nearest_rows import nearest_dense_rows, nearest_sparse_rows
 from fedsieve.kernels.threads import parallel_map
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 BLOCK_VALUES = 1 << 22
 """Products held at a time: 32 MB."""

@@ -8,7 +8,8 @@ import numpy as np
 from fedsieve.arrays import Bool, Float
 from fedsieve.measures.bulk import bulk_ends, every_how_many, within
 from fedsieve.measures.column_facts import FEW_FAR, ColumnFacts
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 
 def facts_of_streams(tables: Mapping[str, Table], features: tuple[str, ...]) -> dict[str, ColumnFacts]:

@@ -6,7 +6,8 @@ from fedsieve import kernels
 from fedsieve.arrays import Float, Int
 from fedsieve.measures.binning import bin_counts_of
 from fedsieve.messages.columns import Bins, Columns
-from fedsieve.tables import Table, checked_batches, dense_blocks
+from fedsieve.tables import Table, checked_batches
+from fedsieve.values import dense_blocks
 
 COMPILED_ROWS = 1 << 16  # of a table, from which on loading the compiler pays
 

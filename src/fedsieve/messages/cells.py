@@ -18,8 +18,9 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledTerms, clipped_ranges
-from fedsieve.tables import Table, check_values, dense, usual_value
+from fedsieve.tables import Table
 from fedsieve.text import counted
+from fedsieve.values import check_values, dense, usual_value
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,9 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.reply_rules import names_rule, shape_rule
-from fedsieve.tables import BATCH_VALUES, Table, has_bad_values
-from fedsieve.tables import LARGEST as MOST_RANGE
+from fedsieve.tables import BATCH_VALUES, Table
+from fedsieve.values import LARGEST as MOST_RANGE
+from fedsieve.values import has_bad_values
 
 RADIUS = 1 << 16  # of a row, and of its predicted labels, in whole numbers
 FRACTION = 20  # bits of a weight behind the point

@@ -10,7 +10,8 @@ from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.measures.binning import MAX_EDGES, n_beyond, robust_range
 from fedsieve.sparse_rows import SparseRows
-from fedsieve.tables import LARGEST, Table, dense, is_sparse
+from fedsieve.tables import Table
+from fedsieve.values import LARGEST, dense, is_sparse
 
 PARTS: dict[str, type] = {}
 BLOCK = 1 << 15  # numbers of a matrix that are worked on together

@@ -53,8 +53,9 @@ from fedsieve.messages.reply_rules import (
 from fedsieve.messages.scaled import told_columns
 from fedsieve.messages.site_view import SiteView
 from fedsieve.messages.tall_sums import tall_sums
-from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.tables import Table, checked_batches
 from fedsieve.text import counted
+from fedsieve.values import dense
 
 NEGATIVE = 1e-8  # what rounding may make of an eigenvalue 0, per variable
 NIL = 1e-100  # a covariance of columns in units of their ranges that may be left where a spread fell to 0

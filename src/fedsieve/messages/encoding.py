@@ -11,7 +11,7 @@ from fedsieve.arrays import Bool, Float, Int, Rows
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.measures.column_facts import ColumnFacts
 from fedsieve.messages.columns import INDICATOR, Columns, Fill, Scaling, row_blocks, scaled
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 
 @dataclass(frozen=True, eq=False)

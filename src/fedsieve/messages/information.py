@@ -22,7 +22,8 @@ from fedsieve.messages.ranges import AskRanges, Ranges
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule, triangle_pivots
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, site_ranges
 from fedsieve.messages.site_view import SiteView
-from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.tables import Table, checked_batches
+from fedsieve.values import dense
 
 
 @dataclass(frozen=True, eq=False)

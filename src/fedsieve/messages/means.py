@@ -16,8 +16,9 @@ from fedsieve.messages.ranges import AskRanges, Ranges, ranges_of
 from fedsieve.messages.reply_rules import SLACK, finite_rule, names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site
 from fedsieve.messages.site_view import Memory, SiteView
-from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.tables import Table, checked_batches
 from fedsieve.text import counted
+from fedsieve.values import dense
 
 FEDERATION, SITES = "federation", "sites"
 """Whose mean columns are compared from: that of all rows, or each site's own."""

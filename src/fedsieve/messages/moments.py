@@ -25,8 +25,9 @@ from fedsieve.messages.reply_rules import (
 from fedsieve.messages.scaled import ScaledRequest, ScaledTerms, check_scaling_at_site, ranges_to_scale_by
 from fedsieve.messages.site_view import Memory, SiteView
 from fedsieve.messages.tall_sums import tall_moments
-from fedsieve.tables import LARGEST, Table, checked_batches, dense, row_blocks
+from fedsieve.tables import Table, checked_batches
 from fedsieve.text import counted
+from fedsieve.values import LARGEST, dense, row_blocks
 
 OWN = "own moments"  # which a site remembers from one request to the next
 LARGEST_CODE = 1000.0  # of a nominal column in a secure sum, which needs a bound

@@ -16,8 +16,9 @@ from fedsieve.messages.base import (
 )
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
-from fedsieve.tables import LARGEST, Table, check_batches, dense_blocks, row_blocks
+from fedsieve.tables import Table
 from fedsieve.text import counted
+from fedsieve.values import LARGEST, check_batches, dense_blocks, row_blocks
 
 
 @dataclass(frozen=True, eq=False)

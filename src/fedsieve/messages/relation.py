@@ -26,7 +26,8 @@ from fedsieve.messages.scaled import (
 )
 from fedsieve.messages.site_view import SiteView
 from fedsieve.sparse_rows import SparseRows
-from fedsieve.tables import LARGEST, MOST_COMPARED, Table, check_values, rows_to_compare
+from fedsieve.tables import MOST_COMPARED, Table, rows_to_compare
+from fedsieve.values import LARGEST, check_values
 
 
 @dataclass(frozen=True, eq=False)

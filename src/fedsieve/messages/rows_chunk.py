@@ -11,7 +11,8 @@ from fedsieve.errors import DataError, ProtocolError
 from fedsieve.messages.base import Known, Reply, Request, Terms, check_all_columns
 from fedsieve.messages.columns import Columns
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
-from fedsieve.tables import LARGEST, Table, check_values, dense
+from fedsieve.tables import Table
+from fedsieve.values import LARGEST, check_values, dense
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ from fedsieve.arrays import Bytes, Float
 from fedsieve.messages.base import Known, Reply, Request, Terms, check_all_columns
 from fedsieve.messages.columns import Columns
 from fedsieve.messages.reply_rules import names_rule, rows_rule
-from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.tables import Table, checked_batches
+from fedsieve.values import dense
 
 DIGEST = hashlib.sha256().digest_size
 

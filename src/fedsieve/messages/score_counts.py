@@ -18,7 +18,8 @@ from fedsieve.messages.label_model import LabelModel
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.messages.scored import scores_of
 from fedsieve.messages.site_view import SiteView
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 SCORE_BINS, ROW_BINS = 20, 50  # equal parts of [0, 1]
 N_MEASURES = 2  # of a row: average precision, ranking loss

@@ -11,7 +11,8 @@ from fedsieve.messages.base import Addend, Known, Reply, Request, Terms, check_a
 from fedsieve.messages.columns import Columns
 from fedsieve.messages.label_model import LabelModel
 from fedsieve.messages.reply_rules import rows_rule
-from fedsieve.tables import Table, checked_batches, dense
+from fedsieve.tables import Table, checked_batches
+from fedsieve.values import dense
 
 
 @dataclass(frozen=True, eq=False)

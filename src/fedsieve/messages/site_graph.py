@@ -11,7 +11,8 @@ from fedsieve.messages.columns import scaled_rows
 from fedsieve.messages.relation import Relation
 from fedsieve.messages.site_view import Memory
 from fedsieve.sparse_rows import SparseRows
-from fedsieve.tables import Table, is_sparse
+from fedsieve.tables import Table
+from fedsieve.values import is_sparse
 
 SUMS = "pair sums"
 # Kept instead of pair sums where those would cost too much:

@@ -12,7 +12,8 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.ranges import Ranges
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 BLOCK_ROWS = 1024
 TALL_BLOCKS = 4  # and twice as many rows as columns: shorter tables gain nothing

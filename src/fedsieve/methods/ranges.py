@@ -14,7 +14,7 @@ from fedsieve.messages.ranges import AskRanges, Ranges, RangesTerms
 from fedsieve.methods.weighted_rows import counted_rows
 from fedsieve.protocol.cohort import Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 
 def agreed_scaling(method: Method, labeled: Labeled, cohort: Cohort) -> Steps[Scaling]:

@@ -11,7 +11,8 @@ from fedsieve.messages.covariances import AskCovariances, Covariances
 from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.means import SITES
 from fedsieve.messages.projections import AskProjections, Projections
-from fedsieve.tables import ArrayTable, Table, dense
+from fedsieve.tables import ArrayTable, Table
+from fedsieve.values import dense
 
 MOST_VALUES = 1 << 24  # of copies of rows
 

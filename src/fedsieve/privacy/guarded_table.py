@@ -19,7 +19,8 @@ from fedsieve.messages.base import View
 from fedsieve.privacy.near_copies import Compared, copies_with_gaps, near_copies
 from fedsieve.privacy.views import Views, in_bins, tells_few_apart
 from fedsieve.sparse_rows import SparseColumns
-from fedsieve.tables import ChosenRows, Sum, Table, compared_rows, dense, is_sparse, present_values, usual_value
+from fedsieve.tables import ChosenRows, Sum, Table, compared_rows
+from fedsieve.values import dense, is_sparse, present_values, usual_value
 
 ColumnRanges: TypeAlias = Mapping[str, tuple[float, float]]
 """Low and high of some columns."""

@@ -12,7 +12,7 @@ import numpy as np
 from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.sparse_rows import BLOCK_VALUES, SparseRows, spread_out
-from fedsieve.tables import usual_value
+from fedsieve.values import usual_value
 
 CLOSE = 1e-9  # to 1: the correlation of columns that are multiples of each other
 MISSING = np.nan  # in place of a code: where a value is missing

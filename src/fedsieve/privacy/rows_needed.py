@@ -9,7 +9,8 @@ import numpy as np
 from fedsieve.errors import ProtocolError
 from fedsieve.privacy.policy import Policy
 from fedsieve.protocol.method import Method
-from fedsieve.tables import Table, dense, usual_value
+from fedsieve.tables import Table
+from fedsieve.values import dense, usual_value
 
 
 def rows_needed(method: Method, policy: Policy, table: Table) -> tuple[int, int]:

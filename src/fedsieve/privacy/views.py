@@ -15,7 +15,7 @@ from fedsieve.arrays import Float, Int
 from fedsieve.measures.entropies import unit_bins
 from fedsieve.messages.base import View
 from fedsieve.messages.columns import scaled
-from fedsieve.tables import COUNTED_VALUES, LARGEST, present_values, usual_value
+from fedsieve.values import COUNTED_VALUES, LARGEST, present_values, usual_value
 
 SPARE = 4  # times as many as are in a sample on average: of 20 expected, fewer than 5 come once in 50,000 samples
 Views: TypeAlias = Mapping[str, Sequence[View]]

@@ -14,8 +14,9 @@ from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import n_kept
 from fedsieve.protocol.outcome import Selection
-from fedsieve.tables import LARGEST, MOST_ROWS, ArrayTable, Table, check_values
+from fedsieve.tables import MOST_ROWS, ArrayTable, Table
 from fedsieve.text import counted
+from fedsieve.values import LARGEST, check_values
 
 NO_PARAMETERS = ("features", "n_labels")  # which say what the table is
 MIN_SECURE = 3  # sites of a secure sum: of two, each knows the other's part of a total

@@ -15,7 +15,8 @@ from fedsieve.measures.streamed_facts import facts_of_streams
 from fedsieve.protocol.cohort import SERVER
 from fedsieve.protocol.influence import KeptReplies
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
+from fedsieve.values import dense
 
 WORST = 10  # columns of a site that a record holds
 MOST_TOLD = 20  # findings that get a warning of their own

@@ -13,8 +13,8 @@ from fedsieve.checks import plain
 from fedsieve.errors import DataError
 from fedsieve.selectors.labels import read_labels
 from fedsieve.selectors.ranking import RankingSelector, refuse_weights
-from fedsieve.tables import dense
 from fedsieve.text import counted
+from fedsieve.values import dense
 
 
 class Rival(RankingSelector):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from fedsieve.arrays import Float
 from fedsieve.ordering import order_by_score
 from fedsieve.selectors.ranking import RankingSelector, refuse_weights
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 
 class _Control(RankingSelector):

@@ -26,8 +26,9 @@ from fedsieve.selectors.inputs import (
 from fedsieve.selectors.labels import read_labels, read_weights
 from fedsieve.selectors.odd_arrays import refuse_elsewhere
 from fedsieve.selectors.tables import column_names
-from fedsieve.tables import ArrayTable, Table, check_values, dense
+from fedsieve.tables import ArrayTable, Table
 from fedsieve.text import counted
+from fedsieve.values import check_values, dense
 
 if TYPE_CHECKING:
     from fedsieve.selectors.base import FederatedSelector

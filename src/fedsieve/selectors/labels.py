@@ -12,7 +12,7 @@ from fedsieve.arrays import Bool, Float
 from fedsieve.categories import ENOUGH_ROWS
 from fedsieve.datasets.kinds import NUMBERS, of_text
 from fedsieve.errors import DataError
-from fedsieve.tables import is_sparse
+from fedsieve.values import is_sparse
 
 UNLABELED = -1
 BINARIZER = "scikit-learn's MultiLabelBinarizer makes 0/1 columns of sets of labels"

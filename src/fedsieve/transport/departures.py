@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.what_left import Departure, WhatLeft
 from fedsieve.errors import FedSieveError
 from fedsieve.messages import Refusal, Reply, Request

@@ -6,8 +6,9 @@ All that a site checks is checked here too, by the agreement above and this site
 import time
 
 from fedsieve.deployment.edge_agreement import check_below
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.messages import Refusal, Reply, Request

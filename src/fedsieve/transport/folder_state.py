@@ -11,8 +11,9 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.ledger import Changes, Ledger
+from fedsieve.deployment.site_folder import JOIN_AGAIN, SiteFolder
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.told_cohorts import ToldCohort, ToldCohorts
 from fedsieve.errors import ProtocolError

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from fedsieve.deployment.after_run import check_allowed
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import FOUND, MODEL, RunFolder, find_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError
 from fedsieve.methods.collecting import Collecting
 from fedsieve.methods.labeling import Labeling

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from fedsieve.deployment import keys
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.followed_run import FollowedRun, followed
 from fedsieve.deployment.logs import site_log
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_scores import write_scores
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Refusal, Reply, Request

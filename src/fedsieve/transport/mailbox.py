@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from fedsieve.deployment.folders import ServerFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.deployment.runs import RunFolder, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import CodecError, ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.messages import Reply, Request

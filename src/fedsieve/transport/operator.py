@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.keys import PrivateKey, PublicKey
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import CodecError
 from fedsieve.messages import Reply
 from fedsieve.protocol import SERVER

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fedsieve.deployment import keys
 from fedsieve.deployment.admission import check_own_place
 from fedsieve.deployment.agreement import NAME
-from fedsieve.deployment.folders import SiteFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import CodecError, ProtocolError, listed
 from fedsieve.protocol import SERVER
 from fedsieve.transport.endpoint import Letter

@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.logs import site_log
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_shift import FILE, compared, words, write_shift
 from fedsieve.errors import ProtocolError
 from fedsieve.files import held_file

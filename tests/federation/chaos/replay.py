@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from federation.consortium import Consortium
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.messages import Reply, Request
 from fedsieve.messages.secure_sum import AskSignature

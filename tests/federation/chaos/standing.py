@@ -9,7 +9,7 @@ from pathlib import Path
 from federation.consortium import Consortium
 from federation.processes import send, wait_until
 from federation.tables import FEATURES
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import EngineError
 

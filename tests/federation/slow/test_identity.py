@@ -10,7 +10,8 @@ from federation.consortium import RUN_SECONDS, running
 from federation.processes import PATIENCE, wait_until
 from federation.tables import assert_same
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import AGREEMENT, IDENTITY, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT, IDENTITY
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import environment, free_port
 

@@ -6,7 +6,7 @@ import pytest
 
 from federation.consortium import RUN_SECONDS, running
 from federation.processes import PATIENCE, send, wait_until
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 
 pytestmark = pytest.mark.federation

@@ -8,7 +8,7 @@ import pytest
 
 from federation.consortium import running
 from federation.processes import FEDSIEVE, PATIENCE, command_line, wait_until
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, TOKEN, Control
 from fedsieve.transport.flower.engine import EngineError
 from fedsieve.transport.flower.secret import CONTROL, TASKS

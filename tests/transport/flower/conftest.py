@@ -9,8 +9,8 @@ import pytest
 from fedsieve.cli.federation import collect as collecting_command
 from fedsieve.cli.federation import label as labeling_command
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.membership import create
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.transport.flower import grid_exchange
 from protocol.federation import example

@@ -11,8 +11,9 @@ from flwr.app import Error, Message
 from fedsieve.arrays import Float
 from fedsieve.deployment import keys
 from fedsieve.deployment.agreement_template import agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.runs import RunFolder, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.protocol import SERVER, Labeled, Method
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.selection_file import selection_record

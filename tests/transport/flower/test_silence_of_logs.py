@@ -129,7 +129,7 @@ def test_a_sites_process_loads_the_engine_and_its_own_rooms_only(consortium):
         from pathlib import Path
         from fedsieve import messages as m
         from fedsieve.deployment import keys
-        from fedsieve.deployment.folders import SiteFolder
+        from fedsieve.deployment.site_folder import SiteFolder
         from fedsieve.transport.codec import decode, encode
         from fedsieve.transport.envelope import unseal
         from fedsieve.transport.operator import Operator

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.tables import LARGEST
+from fedsieve.values import LARGEST
 
 FAR = 1e9  # beyond all bins of a robust range; it counts as the range's end
 TIMES = 5  # as many rows as a site has

@@ -19,7 +19,8 @@ from fedsieve.messages import Refusal
 from fedsieve.messages.covariances import AskCovariances
 from fedsieve.messages.relation_matrices import AskRelations
 from fedsieve.protocol import Client
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
+from fedsieve.values import dense
 
 Scores: TypeAlias = dict[str, Float]
 """How much speaks for each candidate being in the table, by what the score is made of."""

@@ -12,7 +12,8 @@ import numpy as np
 from fedsieve.arrays import Float, Int
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.protocol import Client
-from fedsieve.tables import ArrayTable, dense
+from fedsieve.tables import ArrayTable
+from fedsieve.values import dense
 
 N_BESIDE = 30  # rows beside which a candidate's pull is measured
 MOST_ROUNDS = 4  # of one kind of request; further ones of an iteration tell hardly more

@@ -8,7 +8,8 @@ import typer
 
 from fedsieve.cli.console import can_ask, say, warn
 from fedsieve.cli.options import split_names
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.told_cohorts import ToldCohorts
 from fedsieve.errors import DataError, ParameterError, ProtocolError, listed
 

@@ -10,9 +10,9 @@ from fedsieve.cli.console import can_ask, out, say, warn
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.consent import ConsentRecord, ReleasedRows
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.followed_run import FollowedRun
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import ProtocolError, listed
 from fedsieve.privacy import why_forbidden
 from fedsieve.text import counted, size, visible

@@ -7,7 +7,7 @@ import typer
 from fedsieve.cli.console import say
 from fedsieve.cli.federation import Folder
 from fedsieve.deployment import membership
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 
 
 def certificate(

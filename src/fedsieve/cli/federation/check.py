@@ -10,8 +10,8 @@ from fedsieve.cli.federation import Folder
 from fedsieve.cli.federation.run import run_unless_interrupted, wait_for_sites
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.edge_agreement import refuse_edge_server
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import CHECK, RunFolder, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import ParameterError, listed
 from fedsieve.protocol.checkup import findings
 from fedsieve.text import counted

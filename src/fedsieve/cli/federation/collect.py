@@ -18,9 +18,10 @@ from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets.parquet_rows import UnknownCodesError, described, n_rows_in, write_rows
 from fedsieve.deployment.after_run import check_allowed
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import OWNER_ONLY, ServerFolder, write_json
+from fedsieve.deployment.folders import OWNER_ONLY, write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.deployment.runs import FOUND, HANDED, RunFolder, find_run, latest_after, what_follows
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.methods.collecting import Collecting
 from fedsieve.protocol.communication import BITS

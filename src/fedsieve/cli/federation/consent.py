@@ -12,7 +12,6 @@ from rich.table import Table
 from fedsieve.cli.console import can_ask, out, say, warn
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.consent import ConsentRecord, Limits
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.members import fingerprint
 from fedsieve.deployment.policy_file import (
     FILE,
@@ -23,6 +22,7 @@ from fedsieve.deployment.policy_file import (
     value_words,
     write_policy,
 )
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_may_leave import what_may_leave
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed

@@ -11,15 +11,17 @@ import numpy as np
 from fedsieve.cli.console import say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.what_may_leave import what_may_leave
 from fedsieve.errors import DataError
 from fedsieve.privacy import HeldBack, Policy, held_back
 from fedsieve.protocol import Labeled
 from fedsieve.selectors.labels import read_labels
-from fedsieve.tables import Table, dense
+from fedsieve.tables import Table
 from fedsieve.text import size
 from fedsieve.transport.rehearsal import Rehearsal, rehearse
+from fedsieve.values import dense
 
 SUMMARY = "what-would-leave.txt"
 MAX_LABELED = 200  # rows that stand for the server's

@@ -24,10 +24,11 @@ from fedsieve.cli.federation.serve import check_server, serves, start_engine, wa
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.edge_agreement import check_below
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.lease import clear_rows, joined
 from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.deployment.place import check_place
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import FedSieveError, listed
 from fedsieve.files import holder
 from fedsieve.privacy import Policy

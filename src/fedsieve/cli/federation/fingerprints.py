@@ -6,8 +6,8 @@ from fedsieve.cli.console import out, warn
 from fedsieve.deployment.admission import check_own_place
 from fedsieve.deployment.agreement import Agreement
 from fedsieve.deployment.authority import check_authority
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.protocol import SERVER
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.table import Table
 
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import FOUND, HANDED, RunFolder, latest_after
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.methods.collecting import Collecting
 from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.methods.labeling import Labeling

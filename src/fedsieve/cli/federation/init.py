@@ -29,8 +29,10 @@ from fedsieve.deployment import membership
 from fedsieve.deployment.agreement import parse_agreement
 from fedsieve.deployment.agreement_template import agreement_text
 from fedsieve.deployment.edge_agreement import check_below, edge_agreement_text
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.place import check_place
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import ParameterError, listed
 from fedsieve.messages.columns import ROBUST
 from fedsieve.methods import DEFAULT_METHOD, METHODS, Method

@@ -24,10 +24,10 @@ from fedsieve.cli.speech import AsJson, document
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import Agreement, check_address
 from fedsieve.deployment.consent import Limits
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import clear_rows, joined
 from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.deployment.place import check_place
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_scores import what_stays
 from fedsieve.errors import ParameterError, ProtocolError
 from fedsieve.tables import Table

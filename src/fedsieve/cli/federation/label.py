@@ -16,9 +16,10 @@ from fedsieve.cli.reporting import command_again
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.after_run import check_allowed
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import ServerFolder, write_json
+from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.keys import PRIVATE
 from fedsieve.deployment.runs import AFTER, FOUND, MODEL, RunFolder, find_run, next_number, what_follows
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.files import write_atomically
 from fedsieve.messages.label_model import NEIGHBORS

@@ -11,8 +11,8 @@ from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.chain import Verdict
 from fedsieve.deployment.consent import ConsentRecord
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_shift import FILE, looks_wrong, read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft

@@ -9,7 +9,9 @@ from fedsieve.cli.console import say, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.deployment import membership
 from fedsieve.deployment.edge_agreement import follow_above
-from fedsieve.deployment.folders import AGREEMENT, ServerFolder, SiteFolder
+from fedsieve.deployment.folders import AGREEMENT
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import DataError, listed
 from fedsieve.files import write_atomically
 

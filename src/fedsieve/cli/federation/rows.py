@@ -5,9 +5,9 @@ from pathlib import Path
 from fedsieve.arrays import Float
 from fedsieve.cli.console import say, warn
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import HELD_BACK, SiteFolder
 from fedsieve.deployment.ledger import Ledger
 from fedsieve.deployment.policy_file import read_policy
+from fedsieve.deployment.site_folder import HELD_BACK, SiteFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Policy, check_rows_needed, rows_needed

@@ -27,9 +27,9 @@ from fedsieve.cli.options import Force
 from fedsieve.cli.reporting import command_again, result_document, write_report_of
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.edge_agreement import refuse_edge_server
-from fedsieve.deployment.folders import SERVES, ServerFolder
 from fedsieve.deployment.run_story import DAMAGED, UNREADABLE, clock_words, event_words
 from fedsieve.deployment.runs import RunFolder, find_run, new_run, operators_record
+from fedsieve.deployment.server_folder import SERVES, ServerFolder
 from fedsieve.errors import FedSieveError, ParameterError, ProtocolError, listed
 from fedsieve.files import holder
 from fedsieve.protocol.communication import BITS

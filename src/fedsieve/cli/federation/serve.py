@@ -19,10 +19,11 @@ from fedsieve.cli.reading import AS_FOUND, FORMATS, reads_tables
 from fedsieve.datasets.dialect import Reading
 from fedsieve.deployment.agreement import check_address
 from fedsieve.deployment.edge_agreement import refuse_edge_server
-from fedsieve.deployment.folders import AGREEMENT, SERVES, ServerFolder
+from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.keys import days_left, read_certificate
 from fedsieve.deployment.logs import choose_log, engine_log
 from fedsieve.deployment.place import check_place
+from fedsieve.deployment.server_folder import SERVES, ServerFolder
 from fedsieve.errors import DataError, FedSieveError, ParameterError
 from fedsieve.files import only_one
 from fedsieve.transport.flower.control import Control, NodeState

@@ -28,7 +28,7 @@ from fedsieve.errors import ParameterError, ProtocolError, extra_needed
 from fedsieve.kernels import thread_count
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import refuse_to_overwrite, write_selection
-from fedsieve.tables import dense
+from fedsieve.values import dense
 
 ADDRESS = "127.0.0.1:9443"  # nobody listens: a simulation has no network
 LABELED = 0.2

@@ -9,8 +9,8 @@ from fedsieve.cli.console import can_ask, say, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.deployment import admission, membership
 from fedsieve.deployment.admission import SiteRequest, check_admission, read_request
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.members import fingerprint
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import ParameterError, ProtocolError
 
 

@@ -12,8 +12,8 @@ from fedsieve.cli.federation.followed import failures_after, table_after
 from fedsieve.cli.federation.purge import kept_line
 from fedsieve.cli.speech import AsJson, document
 from fedsieve.dashboard.server_state import server_state
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.runs import RunFolder, find_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError
 from fedsieve.messages import REQUESTS
 from fedsieve.text import size

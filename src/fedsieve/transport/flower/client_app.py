@@ -8,8 +8,9 @@ from pathlib import Path
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
 
-from fedsieve.deployment.folders import ServerFolder, SiteFolder
 from fedsieve.deployment.lease import LEASE, check_lease
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import FedSieveError, ProtocolError
 from fedsieve.privacy import LIBRARY
 from fedsieve.text import without_folders

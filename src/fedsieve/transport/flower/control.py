@@ -13,8 +13,9 @@ from typing import Any, Self
 from cryptography.hazmat.primitives import serialization
 
 from fedsieve.deployment.agreement import check_address
-from fedsieve.deployment.folders import ServerFolder, write_json
+from fedsieve.deployment.folders import write_json
 from fedsieve.deployment.keys import PublicKey
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.engine import LOOPBACK, EngineError
 from fedsieve.transport.flower.guard import APP
 from fedsieve.transport.flower.secret import read_secret

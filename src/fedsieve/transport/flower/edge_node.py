@@ -13,9 +13,9 @@ from typing import Any
 
 from flwr.serverapp import Grid
 
-from fedsieve.deployment.folders import SERVES, ServerFolder
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import RunFolder, new_run
+from fedsieve.deployment.server_folder import SERVES, ServerFolder
 from fedsieve.errors import FedSieveError, ProtocolError, listed
 from fedsieve.files import holder, only_one
 from fedsieve.messages import Refusal, Reply, Request

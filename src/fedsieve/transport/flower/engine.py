@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedsieve.deployment.agreement import check_address
-from fedsieve.deployment.folders import ServerFolder, SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
+from fedsieve.deployment.server_folder import ServerFolder
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import FedSieveError
 from fedsieve.text import visible
 

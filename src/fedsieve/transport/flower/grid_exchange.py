@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from flwr.app import Message
 from flwr.serverapp import Grid
 
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import CodecError
 from fedsieve.messages import Refusal
 from fedsieve.messages.base import MAX_REASON

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fedsieve.deployment.folders import JOIN_AGAIN, SiteFolder, make_private, write_json
+from fedsieve.deployment.folders import make_private, write_json
+from fedsieve.deployment.site_folder import JOIN_AGAIN, SiteFolder
 from fedsieve.errors import ProtocolError
 from fedsieve.reading import read_json
 from fedsieve.transport.flower.engine import SITE

@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fedsieve.deployment.folders import SiteFolder
 from fedsieve.deployment.lease import forget_rows
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.transport.flower.engine import CONTROL_TOKEN, SITE, SWITCHES, TASK_POLL
 from fedsieve.transport.flower.pace import Pace, executor_pace, node_pace, sooner, why_its_own
 from fedsieve.transport.flower.warm import WARM, ColdError, Warm

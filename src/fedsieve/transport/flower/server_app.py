@@ -13,9 +13,9 @@ from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from fedsieve.deployment.agreement import Agreement
-from fedsieve.deployment.folders import ServerFolder
 from fedsieve.deployment.logs import open_log
 from fedsieve.deployment.runs import CHECK, PAIRS, SHIFT, RunFolder, find_run, labeled_for_runs, new_run
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.protocol.influence import KeptReplies, influence, stretch
 from fedsieve.protocol.outcome import Outcome

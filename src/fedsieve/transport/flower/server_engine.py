@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedsieve.deployment.agreement import check_address
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import TOKEN
 from fedsieve.transport.flower.engine import (
     CONTROL_TOKEN,

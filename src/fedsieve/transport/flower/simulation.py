@@ -6,7 +6,7 @@ import warnings
 
 from flwr.simulation import run_simulation
 
-from fedsieve.deployment.folders import ServerFolder
+from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.client_app import SITES
 from fedsieve.transport.flower.client_app import app as client_app
 from fedsieve.transport.flower.engine import FEDERATION, LOOPBACK, SWITCHES, environment

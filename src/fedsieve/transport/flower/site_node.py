@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fedsieve.deployment import keys
-from fedsieve.deployment.folders import SiteFolder, make_private
+from fedsieve.deployment.folders import make_private
 from fedsieve.deployment.lease import LEASE, new_lease
+from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.transport.flower.engine import (
     BELOW,
     LOOPBACK,
