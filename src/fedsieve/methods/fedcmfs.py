@@ -24,8 +24,9 @@ from fedsieve.methods.causal_search import (
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import ranked
 from fedsieve.protocol.cohort import Cohort, Steps
-from fedsieve.protocol.method import Labeled, SupervisedMethod
+from fedsieve.protocol.method import Labeled
 from fedsieve.protocol.outcome import Selection
+from fedsieve.protocol.supervised import SupervisedMethod
 
 MAX_CONDITIONING = 5  # the work of a test grows by 3 with each given variable
 

@@ -13,8 +13,9 @@ from fedsieve.messages.information import AskInformation, Information, Informati
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.ordering import ranked, rounded
 from fedsieve.protocol.cohort import Cohort, Steps
-from fedsieve.protocol.method import Labeled, SupervisedMethod
+from fedsieve.protocol.method import Labeled
 from fedsieve.protocol.outcome import Selection
+from fedsieve.protocol.supervised import SupervisedMethod
 
 DECIMALS = 12  # of a score, so that no rank depends on a machine's rounding
 

@@ -1,6 +1,6 @@
 """SSFMLFS, the paper's method, as a federated method: ranges and moments, the feature graph, PageRank."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -25,54 +25,16 @@ from fedsieve.messages.ranges_and_moments import AskRangesAndMoments, RangesAndM
 from fedsieve.messages.relation import Relation, RelationTerms
 from fedsieve.messages.relation_matrices import RelationsTerms
 from fedsieve.methods.feature_graph import AGGREGATIONS, BLOCKS, connect, pooled_sums, rank
+from fedsieve.methods.graph_selection import GraphSelection
 from fedsieve.methods.ranges import agreed_scaling, ranges_terms, scaling_agreed_on
 from fedsieve.methods.run_costs import USUAL_ROWS, USUAL_SITES, FederationSize, FormCost, first_done, graph_forms
-from fedsieve.methods.sampling_error import Sampled, certain_places, certain_words, sampled
+from fedsieve.methods.sampling_error import Sampled, certain_places, sampled
 from fedsieve.ordering import order_by_score
 from fedsieve.protocol.cohort import SERVER, Cohort, Steps
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.protocol.outcome import DISTANCE, Selection
 from fedsieve.tables import n_surely_compared
 
 LEAST_PAIRS = 1000  # of rows: a mean over fewer is too rough to rank by
-
-
-@dataclass(frozen=True, eq=False)
-class GraphSelection(Selection):
-    """Also the radius of each feature's relation, the distances, and how PageRank ended."""
-
-    radius: Float
-    distance: Float | None  # (n_features, n_features), 0 for features that are no vertices; None under "vectors"
-    selected_distance: Float | None  # (k, k) among the selected, best first
-    n_iter: int
-    residual: float
-    n_clipped: dict[str, int] | None  # per site, the server included, where single replies are seen
-    score_error: Float  # standard errors at most, where sites compare a sample of their row pairs; else 0
-    rank_error: Int  # by how many places each rank may be off, for the same reason
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether some site may have compared a sample."""
-        return bool(self.score_error.any())
-
-    def columns(self) -> dict[str, Float]:
-        """With the radius, and what a sample leaves uncertain."""
-        found = {**super().columns(), "radius": self.radius}
-        if self.is_sampled:
-            found |= {"score_error": self.score_error, "rank_error": self.rank_error.astype(np.float64)}
-        return found
-
-    def why(self, names: Sequence[str], labels: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
-        """How certain each rank is, where sites compared a sample."""
-        return certain_words(names, self.rank_error) if self.is_sampled else {}
-
-    def pairs(self) -> tuple[str, Float] | None:
-        """By their distance in the graph, where anybody holds it."""
-        return None if self.selected_distance is None else (DISTANCE, self.selected_distance)
-
-    def facts(self) -> dict[str, Any]:
-        """How PageRank ended, and what was clipped."""
-        return {"n_iter": self.n_iter, "residual": self.residual, "n_clipped": self.n_clipped}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedsieve import checks
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.errors import DataError, ParameterError, listed, occur_twice
+from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.messages import Columns, Scaling, Terms
 from fedsieve.messages.columns import DECLARED, FEDERATED, LOCAL, ROBUST, Bins
 from fedsieve.ordering import n_kept
@@ -287,44 +287,6 @@ class Method(ABC):
     def check_count(self, name: str, low: int, high: int | None = None, high_is: str = "") -> None:
         """Refuse what is no whole number in [low, high]; `high_is` says where `high` comes from."""
         checks.check_count(self.name, name, getattr(self, name), low, high, high_is)
-
-
-@dataclass(frozen=True, eq=False)
-class SupervisedMethod(Method):
-    """A method whose sites hold labels too: it names them, and the server is one more site."""
-
-    page: ClassVar[str] = "rivals.md"
-    sites_hold_labels: ClassVar[bool] = True
-    takes_nominal: ClassVar[bool] = False
-
-    labels: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Check the labels after what all methods share."""
-        super().__post_init__()
-        if self.nominal:
-            names = listed(self.nominal)
-            raise ParameterError(f"{self.name}: takes no nominal features; got {names}. Encode them.")
-        if not self.labels:
-            raise ParameterError(f"{self.name}: needs at least one label; got none.")
-        twice = {*checks.repeated(self.labels), *(set(self.labels) & set(self.features))}
-        if twice:
-            raise ParameterError(f"{self.name}: labels and features must differ; {occur_twice(sorted(twice))}.")
-
-    @property
-    def columns_read(self) -> tuple[str, ...]:
-        """With the labels."""
-        return (*self.features, *self.labels)
-
-    def check_labeled(self, labeled: Labeled) -> None:
-        """Also refuse another number of labels."""
-        super().check_labeled(labeled)
-        if labeled.Y.shape[1] != len(self.labels):
-            raise DataError(f"the labeled rows have {labeled.Y.shape[1]} labels, the plan {len(self.labels)}.")
-
-    def server_table(self, labeled: Labeled) -> Table:
-        """With the labels."""
-        return ArrayTable(self.features, labeled.X, self.labels, labeled.Y)
 
 
 def least_sites(min_clients: int, *, secure: bool) -> int:

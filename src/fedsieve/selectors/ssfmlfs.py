@@ -11,7 +11,8 @@ from fedsieve.selectors.base import FederatedSelector
 from fedsieve.selectors.tables import in_form
 
 if TYPE_CHECKING:
-    from fedsieve.methods.ssfmlfs import GraphSelection, SSFMLFSMethod
+    from fedsieve.methods.graph_selection import GraphSelection
+    from fedsieve.methods.ssfmlfs import SSFMLFSMethod
 
 
 class SSFMLFS(FederatedSelector):
