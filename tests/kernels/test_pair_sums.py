@@ -201,3 +201,7 @@ def test_a_sparse_entry_that_is_stored_in_parts_is_their_sum():
 def test_unusable_arguments_are_named(X, radius, message):
     with pytest.raises(FedSieveError, match=message):
         kernels.pair_sums(X, radius)
+
+
+def test_relations_of_one_row_are_its_own():
+    assert_array_equal(kernels.pair_sums_of_relations(np.ones((5, 1, 1))), np.ones((5, 5)))

@@ -100,21 +100,24 @@ def test_no_thread_is_left_behind_when_the_caller_stops_early(n_threads):
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
-@pytest.mark.parametrize("n_tasks", [1, 2, 7, 100])
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 7, 100])
 def test_a_sum_has_every_task_once(n_threads, n_tasks):
-    sums = parallel_sum(lambda task: np.array([1, task, task**2]), range(n_tasks), n_threads)
+    def work(task, sums):
+        sums += np.array([1, task, task**2])
+
+    sums = parallel_sum(work, range(n_tasks), lambda: np.zeros(3, dtype=np.int64), n_threads)
     assert sums.tolist() == [sum(task**power for task in range(n_tasks)) for power in range(3)]
 
 
 def test_the_caller_is_one_of_the_threads_that_add_up():
     barrier, threads = threading.Barrier(2, timeout=120), set()
 
-    def work(_):
+    def work(_, sums):
         barrier.wait()
         threads.add(threading.get_ident())
-        return np.ones(1, dtype=np.int64)
+        sums += 1
 
-    assert parallel_sum(work, range(8), 2).tolist() == [8]
+    assert parallel_sum(work, range(8), lambda: np.zeros(1, dtype=np.int64), 2).tolist() == [8]
     assert len(threads) == 2
     assert threading.get_ident() in threads
 
@@ -124,15 +127,14 @@ def test_the_caller_is_one_of_the_threads_that_add_up():
 def test_after_an_error_no_task_of_a_sum_begins(n_threads, in_the_callers):
     begun, before = [], threading.active_count()
 
-    def work(task):
+    def work(task, _):
         begun.append(task)
         if n_threads == 1 or (threading.current_thread() is threading.main_thread()) is in_the_callers:
             raise RuntimeError("a task failed")
         time.sleep(0.05)
-        return np.ones(1, dtype=np.int64)
 
     with pytest.raises(RuntimeError, match="a task failed"):
-        parallel_sum(work, range(1000), n_threads)
+        parallel_sum(work, range(1000), lambda: np.zeros(1, dtype=np.int64), n_threads)
     assert len(begun) <= 2 * n_threads
     assert threading.active_count() == before
 

@@ -32,8 +32,8 @@ def sums_from_values(columns: Float, cut: Float, by_similarity: bool, n_left: in
 
     n_features, n_rows = columns.shape
 
-    def work(task: tuple[int, int, int]) -> Int:
-        return _task_from_values(columns, cut, by_similarity, 0, *task, n_left)
+    def work(task: tuple[int, int, int], sums: Int) -> None:
+        _add_from_values(columns, cut, by_similarity, 0, *task, n_left, sums)
 
     return _add_tasks(work, row_pair_tasks(n_rows), n_features, n_rows, n_threads)
 
@@ -46,7 +46,7 @@ def sums_from_sparse(
     size = max(32, BLOCK_VALUES // 2 // max(n_features, 1))
     starts = range(0, n_rows, size)
 
-    def work(blocks: tuple[int, int]) -> Int:
+    def work(blocks: tuple[int, int], sums: Int) -> None:
         first, second = (slice(start, start + size) for start in blocks)
         here = rows.at(first)
         if first == second:
@@ -55,7 +55,7 @@ def sums_from_sparse(
             there = rows.at(second)
             columns, n_pairs, first_j = np.concatenate([here, there]), len(here) * len(there), len(here)
         task = (first_j, 0, max(first_j, 1), n_pairs)
-        return _task_from_values(np.ascontiguousarray(columns.T), cut, by_similarity, *task, n_left)
+        _add_from_values(np.ascontiguousarray(columns.T), cut, by_similarity, *task, n_left, sums)
 
     tasks = [(first, second) for first in starts for second in starts if first <= second]
     return _add_tasks(work, tasks, n_features, n_rows, n_threads)
@@ -74,14 +74,14 @@ def sums_from_sample(
     order = np.concatenate([sample.order, sample.order[:n_next]])
     size = max(CHUNK, BLOCK_VALUES // max(n_features, 1) // CHUNK * CHUNK)
 
-    def work(first: int) -> Int:
+    def work(first: int, sums: Int) -> None:
         stop = min(first + size, n_rows)
         chosen = order[first : stop + n_next]
         block = rows.at(chosen) if isinstance(rows, SparseRows) else rows[chosen]
         columns = np.ascontiguousarray(block.T, dtype=np.float64)
-        return _task_from_neighbors(columns, cut, by_similarity, stop - first, n_next)
+        _add_from_neighbors(columns, cut, by_similarity, stop - first, n_next, sums)
 
-    return parallel_sum(work, range(0, n_rows, size), n_threads)[:n_features, :n_features]
+    return parallel_sum(work, range(0, n_rows, size), _zeros(n_features), n_threads)[:n_features, :n_features]
 
 
 def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
@@ -89,18 +89,26 @@ def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
 
     n_features, n_rows = relations.shape[:2]
 
-    def work(task: tuple[int, int, int]) -> Int:
-        return _task_from_relations(relations, *task)
+    def work(task: tuple[int, int, int], sums: Int) -> None:
+        _add_from_relations(relations, *task, sums)
 
     return _add_tasks(work, row_pair_tasks(n_rows), n_features, n_rows, n_threads)
 
 
 def _add_tasks(
-    work: Callable[[Task], Int], tasks: Iterable[Task], n_features: int, n_rows: int, n_threads: int | None
+    work: Callable[[Task, Int], None], tasks: Iterable[Task], n_features: int, n_rows: int, n_threads: int | None
 ) -> Int:
-    total = parallel_sum(work, tasks, n_threads)
+    sums = parallel_sum(work, tasks, _zeros(n_features), n_threads)[:n_features, :n_features]
     # Each pair was met once, off the diagonal; on it every degree is 1.
-    return 2 * total[:n_features, :n_features] + n_rows * ONE
+    sums *= 2
+    sums += n_rows * ONE
+    return sums
+
+
+def _zeros(n_features: int) -> Callable[[], Int]:
+    """Makes an array for the sums of so many features, in whole blocks of four."""
+    padded = (n_features + 3) // 4 * 4
+    return lambda: np.zeros((padded, padded), dtype=np.int64)
 
 
 def row_pair_tasks(n_rows: int) -> list[tuple[int, int, int]]:
@@ -115,19 +123,12 @@ def row_pair_tasks(n_rows: int) -> list[tuple[int, int, int]]:
 
 
 @compiled
-def _padded(n_features: int) -> int:
-    return (n_features + 3) // 4 * 4
-
-
-@compiled
-def _task_from_values(
-    columns: Float, cut: Float, by_similarity: bool, first_j: int, i: int, j: int, n_pairs: int, n_left: int
-) -> Int:
-    """So many pairs i < j from (i, j) on, row by row, with j no less than `first_j`."""
+def _add_from_values(
+    columns: Float, cut: Float, by_similarity: bool, first_j: int, i: int, j: int, n_pairs: int, n_left: int, sums: Int
+) -> None:
+    """Add so many pairs i < j from (i, j) on, row by row, with j no less than `first_j`."""
     n_features, n_rows = columns.shape
-    padded = _padded(n_features)
-    sums = np.zeros((padded, padded), dtype=np.int64)
-    strip = np.zeros((padded, CHUNK), dtype=np.int32)
+    strip = np.zeros((len(sums), CHUNK), dtype=np.int32)
     while n_pairs > 0:
         length = min(CHUNK, n_pairs)
         next_i, next_j = i, j
@@ -147,16 +148,13 @@ def _task_from_values(
                     next_j = max(next_i + 1, first_j)
         _add_strip(strip.view(np.uint32), length, n_left, sums)
         i, j, n_pairs = next_i, next_j, n_pairs - length
-    return sums
 
 
 @compiled
-def _task_from_neighbors(columns: Float, cut: Float, by_similarity: bool, n_first: int, n_next: int) -> Int:
-    """The pairs of each of the first `n_first` rows with the `n_next` rows after it."""
+def _add_from_neighbors(columns: Float, cut: Float, by_similarity: bool, n_first: int, n_next: int, sums: Int) -> None:
+    """Add the pairs of each of the first `n_first` rows with the `n_next` rows after it."""
     n_features = len(columns)
-    padded = _padded(n_features)
-    sums = np.zeros((padded, padded), dtype=np.int64)
-    strip = np.zeros((padded, CHUNK), dtype=np.int32)
+    strip = np.zeros((len(sums), CHUNK), dtype=np.int32)
     for step in range(1, n_next + 1):
         for start in range(0, n_first, CHUNK):
             length = min(CHUNK, n_first - start)
@@ -166,15 +164,12 @@ def _task_from_neighbors(columns: Float, cut: Float, by_similarity: bool, n_firs
                 for t in range(length):
                     target[t] = fixed_degree(abs(here[t] - there[t]), edge, by_similarity)
             _add_strip(strip.view(np.uint32), length, n_features, sums)
-    return sums
 
 
 @compiled
-def _task_from_relations(relations: Float, i: int, j: int, n_pairs: int) -> Int:
+def _add_from_relations(relations: Float, i: int, j: int, n_pairs: int, sums: Int) -> None:
     n_features, n_rows = relations.shape[:2]
-    padded = _padded(n_features)
-    sums = np.zeros((padded, padded), dtype=np.int64)
-    strip = np.zeros((padded, CHUNK), dtype=np.int32)
+    strip = np.zeros((len(sums), CHUNK), dtype=np.int32)
     while n_pairs > 0:
         length = min(CHUNK, n_pairs)
         for t in range(length):
@@ -186,7 +181,6 @@ def _task_from_relations(relations: Float, i: int, j: int, n_pairs: int) -> Int:
                 j = i + 1
         _add_strip(strip.view(np.uint32), length, n_features, sums)
         n_pairs -= length
-    return sums
 
 
 @compiled

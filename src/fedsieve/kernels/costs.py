@@ -52,7 +52,7 @@ def from_sums(shape: Shape) -> GraphCost:
 
 
 def sums_bytes(n_features: int) -> int:
-    """Of pair sums while they are made: a matrix, and a copy of it."""
+    """Of pair sums while they are made: a matrix, and a copy of it. Each thread but the first has one more."""
     return 16 * n_features**2
 
 

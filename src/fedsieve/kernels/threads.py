@@ -4,10 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
-from threading import Lock
 from typing import TypeVar
-
-import numpy as np
 
 from fedsieve.arrays import Int
 from fedsieve.errors import ParameterError
@@ -49,33 +46,33 @@ def parallel_map(
             waiting.extend(pool.submit(work, task) for task in islice(queue, 1))
 
 
-def parallel_sum(work: Callable[[Task], Int], tasks: Iterable[Task], n_threads: int | None = None) -> Int:
-    """The sum of what `work` gives for each of the tasks, of which there is at least one.
+def parallel_sum(
+    work: Callable[[Task, Int], object], tasks: Iterable[Task], zeros: Callable[[], Int], n_threads: int | None = None
+) -> Int:
+    """The array to which `work` has added all of the tasks.
 
-    Each thread, the caller's among them, adds up what it happens to get: of whole numbers, so that the order does not
-    matter. That is one result per thread, and nobody is woken for each task, as by `parallel_map`.
+    Each thread, the caller's among them, adds what it happens to get to zeros of its own: whole numbers, so that the
+    order does not matter. That is one array per thread, and nobody is woken for each task, as by `parallel_map`.
     """
-    left, lock = list(tasks)[::-1], Lock()
+    left = list(tasks)[::-1]
     n_threads = min(thread_count() if n_threads is None else n_threads, len(left))
 
-    def add_up() -> Int | None:
-        total = None
+    def add_up() -> Int:
+        total = zeros()
         try:
             while True:
-                with lock:
-                    if not left:
-                        return total
+                try:
                     task = left.pop()
-                part = work(task)
-                total = part if total is None else np.add(total, part, out=total)
+                except IndexError:
+                    return total
+                work(task, total)
         except BaseException:
             left.clear()  # nobody begins another task
             raise
 
     with ThreadPoolExecutor(max(n_threads - 1, 1)) as pool:
         others = [pool.submit(add_up) for _ in range(n_threads - 1)]
-        totals = [add_up(), *(other.result() for other in others)]
-    first, *more = (total for total in totals if total is not None)
-    for total in more:
-        first += total
-    return first
+        total = add_up()
+    for other in others:
+        total += other.result()
+    return total
