@@ -83,6 +83,7 @@ bench: $(READY)  ## speed against peers in one run; damage and lies; what the ru
 	$(BIN)/python -m benchmarks.shift
 	$(BIN)/python -m benchmarks.ranges
 	$(BIN)/python -m benchmarks.knockoffs
+	$(BIN)/python -m benchmarks.nonlinear
 
 profile: $(READY)  ## where the time of one selection goes, by room and by library
 	$(INSTALL) '.[bench]'

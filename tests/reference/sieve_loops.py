@@ -400,14 +400,15 @@ def three_look(C: Float, G: Float, units: Units, _X: Float, _Y: Float, ridge: fl
 
 
 def regression_look(C: Float, G: Float, units: Units, own: Float, labels: Float, ridge: float | str, seed: int) -> Look:
-    """Sieve: the penalty is chosen once, on all labeled rows."""
+    """Sieve: the penalty, and how much the regression has to say, are chosen once, on all labeled rows."""
     per_deviation, R = forward_loops.standardized(C)
-    strength = ridge
-    if isinstance(ridge, str):
-        strength = forward_loops.strength_left_out(own * per_deviation, targets(labels), forward_loops.says(labels))
+    tried = forward_loops.STRENGTHS if isinstance(ridge, str) else (ridge,)
+    scaled, label_says = own * per_deviation, forward_loops.says(labels)
+    strength, explained = forward_loops.left_out(scaled, targets(labels), label_says, tried)
+    say = forward_loops.say_of_the_regression(explained)
 
     def seen(X: Float, Y: Float, n_trees: int) -> Views:
-        W = ridge_coefficients(centered_columns(X) * per_deviation, targets(Y), float(strength))
+        W = ridge_coefficients(centered_columns(X) * per_deviation, targets(Y), strength)
         B = (R @ W) * forward_loops.says(Y)
         b = shares(forward_loops.first_gains(R, B, units))
         importances = tree_importances(X, Y, n_trees, seed)
@@ -417,9 +418,10 @@ def regression_look(C: Float, G: Float, units: Units, own: Float, labels: Float,
         linear = [float(order.index(u)) for u in range(len(units))]
         largest = max(t) or 1.0
         scores = [
-            0.7 * m / (m + place) + 0.3 * math.sqrt(share / largest) for place, share in zip(linear, t, strict=True)
+            say * m / (m + place) + (1 - say) * math.sqrt(share / largest)
+            for place, share in zip(linear, t, strict=True)
         ]
-        relevance = [0.7 * by_regression + 0.3 * by_trees for by_regression, by_trees in zip(b, t, strict=True)]
+        relevance = [say * by_regression + (1 - say) * by_trees for by_regression, by_trees in zip(b, t, strict=True)]
         return Views({"linear": linear, "trees": mean_ranks(t)}, scores, relevance, best_first(scores, G))
 
     return seen

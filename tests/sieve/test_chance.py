@@ -12,8 +12,9 @@ from fedsieve.sieve.forward import Matrix, forward_path
 from fedsieve.sieve.regression_views import places_by_gain
 from reference import forward_loops
 from reference import sieve_loops as loops
+from sieve.looks import look
 
-HOW = {"ridge": 0.3, "n_trees": 40, "seed": 0}
+HOW = {"n_trees": 40, "seed": 0}
 both_blends = pytest.mark.parametrize("blend", [RegressionViews, FirstViews])
 
 
@@ -48,7 +49,7 @@ def test_places_in_the_regression_are_those_of_the_loops(seed, n_units, constant
 def test_a_unit_by_chance_as_relevant_as_it_is_has_its_own_score(rng, blend):
     rows = rng.normal(size=(200, 6))
     Y = np.column_stack([rows[:60, 0] > 0, rows[:60, 4] > 0]).astype(float)
-    looks = blend(np.cov(rows, rowvar=False), np.arange(6), **HOW)
+    looks = look(blend, np.cov(rows, rowvar=False), np.arange(6), rows[:60], Y, **HOW)
     real = looks.evidence(rows[:60], Y)
     again = looks.by_chance(real, [real])[0]
     np.testing.assert_allclose(again, looks.fused(looks.of(rows[:60], Y)), rtol=0, atol=1e-12)
@@ -61,7 +62,7 @@ def passing(blend, labels, seed):
     rows[:, 15:] += 2 * rng.normal(size=(600, 1))
     X = rows[:100]
     Y = labels(X, rng).astype(float)
-    looks = blend(np.cov(rows, rowvar=False), np.arange(30), **HOW)
+    looks = look(blend, np.cov(rows, rowvar=False), np.arange(30), X, Y, **HOW)
     return looks.fused(looks.of(X, Y)) > chance_band(looks, X, Y, seed)
 
 
@@ -77,7 +78,7 @@ def test_no_band_is_above_the_largest_score(blend):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         rows, Y = rng.normal(size=(200, 5)), (rng.random((40, 2)) < 0.4).astype(float)
-        looks = blend(np.cov(rows, rowvar=False), np.arange(5), **HOW)
+        looks = look(blend, np.cov(rows, rowvar=False), np.arange(5), rows[:40], Y, **HOW)
         assert chance_band(looks, rows[:40], Y, seed).max() <= 1
 
 
@@ -95,7 +96,7 @@ def test_features_that_make_the_labels_pass_also_weak_ones_beside_a_strong_one(b
 def weighted_case(rng):
     rows = rng.normal(size=(200, 6))
     Y = np.column_stack([rows[:60, 0] > 1, rows[:60, 4] > 0]).astype(float)
-    looks = RegressionViews(np.cov(rows, rowvar=False), np.arange(6), **HOW)
+    looks = look(RegressionViews, np.cov(rows, rowvar=False), np.arange(6), rows[:60], Y, **HOW)
     return looks, rows[:60], Y, np.where(Y[:, 0] == 1, 5.0, 1.0)
 
 

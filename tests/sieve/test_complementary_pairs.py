@@ -13,6 +13,7 @@ from fedsieve.errors import DataError, ParameterError
 from fedsieve.sieve import PairStability, RegressionViews
 from fedsieve.sieve.complementary_pairs import pair_stability
 from reference.pairs_loops import one_peak, shares, worst_case
+from sieve.looks import look
 
 HOW = {"ridge": 1.0, "n_trees": 8, "seed": 5}
 
@@ -22,7 +23,7 @@ HOW = {"ridge": 1.0, "n_trees": 8, "seed": 5}
 def test_halves_are_dealt_and_counted_as_in_the_loops(rng, n_rows, weighted):
     X, Y = rng.random((n_rows, 6)), (rng.random((n_rows, 3)) < 0.5).astype(float)
     w = rng.uniform(0.5, 2, n_rows) if weighted else None
-    looks = RegressionViews(np.cov(X.T), np.arange(6), **HOW)
+    looks = look(RegressionViews, np.cov(X.T), np.arange(6), X, Y, **HOW)
     found = pair_stability(looks, X, Y, 2, seed=5, weights=w, n_pairs=3)
     deals = [np.random.default_rng([5, 5, number]).permutation(n_rows).tolist() for number in range(3)]
     slow = shares(lambda rows: looks.quick_order(X[rows], Y[rows], None if w is None else w[rows]), n_rows, 6, 2, deals)
@@ -51,7 +52,7 @@ def test_on_noise_no_more_are_stable_than_the_bound_says(rng):
     stable, bounds = [], []
     for seed in range(6):
         X, Y = rng.random((40, 30)), (rng.random((40, 2)) < 0.5).astype(float)
-        looks = RegressionViews(np.eye(30), np.arange(30), ridge=1.0, n_trees=4, seed=seed)
+        looks = look(RegressionViews, np.eye(30), np.arange(30), X, Y, ridge=1.0, n_trees=4, seed=seed)
         found = pair_stability(looks, X, Y, 3, seed, n_pairs=8)
         stable.append(len(found.stable(0.8)))
         bounds.append(found.bound(0.8))
@@ -78,6 +79,7 @@ def test_a_selector_has_them_when_they_are_read(rng):
 def test_mistakes_are_named(rng):
     with pytest.raises(ParameterError, match=r"pair_stability_: threshold must be a share above 0.5 up to 1; got 0.5"):
         PairStability(np.zeros(2), 1, 2, 5).bound(0.5)
-    looks = RegressionViews(np.eye(2), np.arange(2), **HOW)
+    X, Y = rng.random((3, 2)), np.eye(3)[:, :1]
+    looks = look(RegressionViews, np.eye(2), np.arange(2), X, Y, **HOW)
     with pytest.raises(DataError, match="needs at least 4 labeled rows, two for a half; got 3"):
-        pair_stability(looks, rng.random((3, 2)), np.eye(3)[:, :1], 1, 0)
+        pair_stability(looks, X, Y, 1, 0)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fedsieve.sieve.label_model import STRENGTHS, chosen_strength, label_says
+from fedsieve.sieve.label_model import STRENGTHS, label_says, model_left_out
 from reference import forward_loops
 from reference import sieve_loops as loops
 
@@ -21,14 +21,19 @@ def rows_and_labels(seed, n_rows, n_columns, noise):
 def test_the_penalty_is_that_of_rows_really_left_out(seed, n_rows, n_columns, noise):
     X, Y = rows_and_labels(seed, n_rows, n_columns, noise)
     assume(np.ptp(Y, axis=0).any())
-    slow = forward_loops.strength_left_out(X, loops.targets(Y), forward_loops.says(Y))
-    assert chosen_strength(X, Y) == slow
+    strength, explained = forward_loops.left_out(X, loops.targets(Y), forward_loops.says(Y))
+    found = model_left_out(X, Y)
+    assert found.strength == strength
+    assert found.explained == pytest.approx(explained, rel=0, abs=1e-9)
 
 
 def test_labels_that_follow_the_columns_get_a_weaker_penalty_than_labels_that_mean_nothing():
     X, Y = rows_and_labels(0, 80, 10, 0.1)
     dealt = [np.random.default_rng(seed).permutation(Y) for seed in range(5)]
-    assert chosen_strength(X, Y) == STRENGTHS[0] < min(chosen_strength(X, meaningless) for meaningless in dealt)
+    by_chance = [model_left_out(X, meaningless) for meaningless in dealt]
+    assert model_left_out(X, Y).strength == STRENGTHS[0] < min(model.strength for model in by_chance)
+    assert model_left_out(X, Y).explained > 0.4
+    assert max(model.explained for model in by_chance) < 0.05
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -36,8 +41,10 @@ def test_a_row_of_weight_two_is_left_out_like_one_of_two_equal_rows(seed):
     X, Y = rows_and_labels(seed, 12, 5, 1.0)
     assume(np.ptp(Y, axis=0).any())
     times = np.random.default_rng(seed).integers(1, 4, len(X))
-    repeated = chosen_strength(np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0))
-    assert chosen_strength(X, Y, times.astype(float)) == repeated
+    repeated = model_left_out(np.repeat(X, times, axis=0), np.repeat(Y, times, axis=0))
+    found = model_left_out(X, Y, times.astype(float))
+    assert found.strength == repeated.strength
+    assert found.explained == pytest.approx(repeated.explained, rel=0, abs=1e-9)
 
 
 def test_a_label_that_is_unknown_in_some_rows_is_judged_by_the_others():
@@ -45,7 +52,9 @@ def test_a_label_that_is_unknown_in_some_rows_is_judged_by_the_others():
     Y = Y[:, :1]
     known = np.random.default_rng(0).random(40) < 0.6
     partly = np.where(known[:, None], Y, np.nan)
-    assert chosen_strength(X, partly) == chosen_strength(X[known], Y[known])
+    found, expected = model_left_out(X, partly), model_left_out(X[known], Y[known])
+    assert found.strength == expected.strength
+    assert found.explained == pytest.approx(expected.explained, rel=0, abs=1e-12)
 
 
 def test_labels_count_by_the_root_of_their_deviation():

@@ -14,8 +14,9 @@ from fedsieve.sieve.choice import chosen_size
 from fedsieve.sieve.ranking import alikeness, bootstrap_orders, redundancy, stability
 from reference import forward_loops
 from reference import sieve_loops as loops
+from sieve.looks import look
 
-HOW = {"ridge": 0.3, "n_trees": 10, "seed": 3}
+RIDGE, HOW = 0.3, {"n_trees": 10, "seed": 3}
 LOOKS = {RegressionViews: loops.regression_look, FirstViews: loops.three_look}
 both_blends = pytest.mark.parametrize("blend", LOOKS)
 
@@ -38,10 +39,10 @@ class Case:
         return loops.likeness(self.covariance, self.units)
 
     def looks(self, blend):
-        return blend(self.covariance, self.unit, **HOW)
+        return look(blend, self.covariance, self.unit, self.X, self.Y, **HOW)
 
     def loops_look(self, blend):
-        return LOOKS[blend](self.covariance, self.likeness, self.units, self.X, self.Y, 0.3, 3)
+        return LOOKS[blend](self.covariance, self.likeness, self.units, self.X, self.Y, RIDGE, 3)
 
     def loops_views(self, blend, rows=slice(None), n_trees=10):
         return self.loops_look(blend)(self.X[rows], self.Y[rows], n_trees)
@@ -71,9 +72,8 @@ def cases(draw: st.DrawFn, min_rows: int = 6, max_rows: int = 12, min_labels: in
 def test_views_are_those_of_the_loops(blend, case):
     looks, slow = case.looks(blend), case.loops_views(blend)
     found = looks.of(case.X, case.Y)
-    assert set(found) == set(blend.weights)
-    assert sum(blend.weights.values()) == 1
-    for name in blend.weights:
+    assert set(found) == set(slow.ranks)
+    for name in found:
         assert_array_equal(found[name].rank, slow.ranks[name], err_msg=name)
     assert_allclose(looks.fused(found), slow.scores, rtol=0, atol=1e-9)
     assert_allclose(looks.mean_relevance(found), slow.relevance, rtol=0, atol=1e-9)
@@ -137,7 +137,7 @@ def test_a_label_goes_with_its_own_feature_and_weakly_with_others():
     rows = rng.normal(size=(2000, 5))
     covariance = np.cov(rows, rowvar=False, bias=True)
     X, Y = rows[:300], np.column_stack([rows[:300, 3] > 0, rows[:300, 1] > 0.5]).astype(float)
-    found = RegressionViews(covariance, np.arange(5), **HOW).per_label(X, Y)
+    found = look(RegressionViews, covariance, np.arange(5), X, Y, **HOW).per_label(X, Y)
     real = np.abs(np.corrcoef(X.T, Y.T)[5:, :5])
     assert found.argmax(axis=1).tolist() == [3, 1]
     assert_allclose(found, real, rtol=0, atol=0.2)  # the penalty makes it smaller
@@ -161,7 +161,7 @@ def test_the_number_of_units_needs_rows_to_judge_by():
     X, Y = rng.random((20, 3)), np.repeat([[0.0, 0.0], [1.0, 1.0]], 10, axis=0)
     Y[:9, 0] = 1
     with pytest.raises(DataError, match=r"needs at least 10 labeled rows .*; there are 9\. Give a number of features"):
-        chosen_size(RegressionViews(np.cov(X.T), np.arange(3), **HOW), X, Y, np.arange(3), 0)
+        chosen_size(look(RegressionViews, np.cov(X.T), np.arange(3), X, Y, **HOW), X, Y, np.arange(3), 0)
 
 
 @both_blends
@@ -171,7 +171,7 @@ def test_a_ranking_is_made_of_all_of_them(blend, case, data):
     y = case.Y.sum(axis=1)
     assume(np.count_nonzero((y > 0) & (y < case.Y.shape[1])) >= 10)
     k = data.draw(st.none() | st.integers(1, len(case.units)))
-    found = rank_units(blend, case.covariance, case.unit, case.X, case.Y, k, n_bootstraps=2, **HOW)
+    found = rank_units(blend, case.covariance, case.unit, case.X, case.Y, k, ridge=RIDGE, n_bootstraps=2, **HOW)
     slow, looks = case.loops_views(blend), case.looks(blend)
     assert found.order.tolist() == slow.order
     assert_allclose(found.score, slow.scores, rtol=0, atol=1e-9)
@@ -218,14 +218,15 @@ def by_root(share):
 @given(case=cases(), data=st.data())
 def test_screening_ranks_without_a_covariance_and_keeps_what_fits(blend, case, data):
     """Its product with the weights and its diagonal are enough, and which columns are alike in the labeled rows."""
-    W = screening_weights(blend, case.X, case.Y, 0.3)
+    setting, W = screening_weights(blend, case.X, case.Y, RIDGE)
     variance = np.diagonal(case.covariance)
     n_columns = data.draw(st.integers(1, case.X.shape[1]))
-    found = screen(blend, case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, **HOW)
+    found = screen(blend, case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, setting=setting, **HOW)
     slow_W, shares, worth = slow_screening(blend, case)
     assert_allclose(W, slow_W, rtol=0, atol=1e-9)
-    score = sum(weight * worth[name] for name, weight in blend.weights.items())
-    relevance = sum(weight * np.array(shares[name]) for name, weight in blend.weights.items())
+    assert set(setting.say) == set(worth)
+    score = sum(weight * worth[name] for name, weight in setting.say.items())
+    relevance = sum(weight * np.array(shares[name]) for name, weight in setting.say.items())
     assert_allclose(found.score, score, rtol=0, atol=1e-9)
     assert_allclose(found.relevance, relevance, rtol=0, atol=1e-9)
     width = np.array([len(columns) for columns in case.units])
@@ -250,9 +251,9 @@ def test_screening_does_not_keep_copies_of_one_column_alone():
         np.column_stack([signal > 0, signal > 1, other[:600] + rng.normal(size=600) > 0])[:80].astype(float),
     )
     covariance, unit = np.cov(rows, rowvar=False), np.arange(41)
-    W = screening_weights(RegressionViews, X, Y, None)
+    setting, W = screening_weights(RegressionViews, X, Y, None)
     found = screen(
-        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 5, ridge=None, n_trees=10, seed=0
+        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 5, setting=setting, n_trees=10, seed=0
     )
     assert found.kept[20]
     assert found.kept[:20].any()
@@ -264,9 +265,26 @@ def test_a_row_of_weight_two_screens_like_two_equal_rows(case):
     weighted, repeated = (case.X, case.Y), (np.repeat(case.X, times, axis=0), np.repeat(case.Y, times, axis=0))
     found = []
     for (X, Y), weights in ((weighted, times.astype(float)), (repeated, None)):
-        W = screening_weights(RegressionViews, X, Y, None, weights)
+        setting, W = screening_weights(RegressionViews, X, Y, None, weights)
         products = case.covariance @ W
-        how = {**HOW, "ridge": None, "weights": weights}
+        how = {**HOW, "setting": setting, "weights": weights}
         found.append(screen(RegressionViews, X, Y, case.unit, np.diagonal(case.covariance), products, 3, **how))
     assert_allclose(found[0].score, found[1].score, rtol=0, atol=1e-9)
     assert_array_equal(found[0].kept, found[1].kept)
+
+
+@pytest.mark.parametrize(("follows", "least", "most"), [(np.square, 0.1, 0.3), (np.positive, 0.7, 0.7)])
+def test_labels_that_no_line_tells_are_left_to_the_trees(follows, least, most):
+    """The labels follow squares of four of 30 columns, or these columns themselves."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(900, 30))
+    hidden = follows(rows[:300, :4]) @ rng.uniform(0.5, 1.5, (4, 3))
+    X, Y = rows[:300], (hidden > np.median(hidden, axis=0)).astype(float)
+    covariance = np.cov(rows, rowvar=False)
+    setting = RegressionViews.setting(X, Y, None, np.ones(30), None)
+    assert least <= setting.say["linear"] <= most
+    assert setting.say["linear"] + setting.say["trees"] == 1
+    found = rank_units(
+        RegressionViews, covariance, np.arange(30), X, Y, 4, ridge=None, n_trees=200, n_bootstraps=0, seed=0
+    )
+    assert set(found.order[:4]) == {0, 1, 2, 3}

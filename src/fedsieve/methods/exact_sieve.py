@@ -50,12 +50,13 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
     screening, kept = None, np.arange(len(method.features))
     if len(encoding.names) > method.n_compared:
         method.check_not_screened(len(encoding.names))
-        model = coarse_weights(method.label_weights(table, labeled.Y, weights))
+        setting, model = method.label_weights(table, labeled.Y, weights)
+        model = coarse_weights(model)
         ask_projections = AskProjections(method.columns, scaling, model, fill, method.center)
         mine = own_projections(ask_projections, own, weights)
         pooled: Projections = yield from cohort.total(ask_projections, mine)
         variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
-        screening = method.screened(table, labeled.Y, unit, variance, products, weights)
+        screening = method.screened(setting, table, labeled.Y, unit, variance, products, weights)
         kept, scaling = np.flatnonzero(screening.kept[method.unit_of]), scaling.told()
         fill = None if fill is None else fill.only(kept, encoding.owner[~encoding.tells])
 

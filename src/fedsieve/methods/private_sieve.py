@@ -29,7 +29,7 @@ def private_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Ste
     scaling = method.declared_scaling or Scaling(low, high, DECLARED)
     encoding, table = method.encoded(scaling, labeled)  # what is missing there has the labeled rows' own mean
     unit = method.unit_of[encoding.owner]
-    model = method.label_weights(table, labeled.Y)
+    _, model = method.label_weights(table, labeled.Y)
     budget = Budget(method.epsilon, method.delta)
     pairs = len(encoding.names) <= method.n_compared
     asked = (method.columns, scaling, table, model, budget, cohort)
@@ -51,11 +51,11 @@ def _ranked(
     rows = table - table.mean(axis=0)
     screening, here = None, np.ones(len(unit), dtype=bool)
     if len(unit) > method.n_compared:
-        model = method.label_weights(table, Y)
+        setting, model = method.label_weights(table, Y)
         variance, products = (rows**2).mean(axis=0), rows.T @ (rows @ model) / len(rows)
         if answer is not None:
             variance, products = answer.correction.variance(variance), products + answer.projections()
-        screening = method.screened(table, Y, unit, variance, products)
+        screening = method.screened(setting, table, Y, unit, variance, products)
         here = screening.kept[unit]
     compared, unit_here = np.unique(unit[here], return_inverse=True)
     covariance, shift = rows[:, here].T @ rows[:, here] / len(rows), None

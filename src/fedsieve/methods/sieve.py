@@ -38,6 +38,7 @@ from fedsieve.sieve import (
     FirstViews,
     RegressionViews,
     Screening,
+    Setting,
     UnitRanking,
     label_varies,
     rank_units,
@@ -278,8 +279,8 @@ class SieveMethod(Method):
             first=first,
         )
 
-    def label_weights(self, table: Float, Y: Float, weights: Float | None = None) -> Float:
-        """The linear model of the labels that is sent to the sites, where any is."""
+    def label_weights(self, table: Float, Y: Float, weights: Float | None = None) -> tuple[Setting, Float]:
+        """The linear model of the labels that is sent to the sites, where any is; and what it is based on."""
         return screening_weights(BLENDS[self.blend], table, Y, self._ridge, weights)
 
     @property
@@ -298,13 +299,20 @@ class SieveMethod(Method):
             raise DataError(f"{self.name}: {error}") from None
 
     def screened(
-        self, table: Float, Y: Float, unit: Int, variance: Float, products: Float, weights: Float | None = None
+        self,
+        setting: Setting,
+        table: Float,
+        Y: Float,
+        unit: Int,
+        variance: Float,
+        products: Float,
+        weights: Float | None = None,
     ) -> Screening:
         """Which units of a wide table go on to be compared."""
         return screen(
             BLENDS[self.blend],
             *(table, Y, unit, variance, products, self.n_compared),
-            ridge=self._ridge,
+            setting=setting,
             n_trees=self.n_trees,
             seed=self.seed,
             weights=weights,

@@ -6,8 +6,6 @@
 - trees: what randomized trees split the labeled rows by: not linear. It counts for half.
 """
 
-from typing import ClassVar
-
 import numpy as np
 
 from fedsieve.arrays import Float, Int
@@ -18,25 +16,26 @@ from fedsieve.sieve.views import (
     FeatureView,
     FeatureViews,
     Screened,
+    Setting,
     as_shares,
+    blended,
     by_unit,
     worth_by_place,
     worth_by_relevance,
 )
 
 RIDGE = 0.3
+SAY = {"together": 0.25, "alone": 0.25, "trees": 0.5}
 ROUNDING = 1e-10  # relative: alignments that differ less are equal, and equal ones go to chance
 
 
 class FirstViews(FeatureViews):
     """Until version 2 the only ones."""
 
-    weights: ClassVar[dict[str, float]] = {"together": 0.25, "alone": 0.25, "trees": 0.5}
-
     @staticmethod
-    def usual_ridge(X: Float, Y: Float, weights: Float | None, scale: Float) -> float:  # noqa: ARG004 (always the same)
+    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:  # noqa: ARG004
         """Whatever the rows."""
-        return RIDGE
+        return Setting(RIDGE if ridge is None else ridge, SAY)
 
     @staticmethod
     def label_weights(X: Float, Y: Float, ridge: float, weights: Float | None, scale: Float) -> Float:  # noqa: ARG004
@@ -46,8 +45,7 @@ class FirstViews(FeatureViews):
     @classmethod
     def screened(cls, screened: Screened) -> dict[str, FeatureView]:
         """By relevance in all three."""
-        ridge = RIDGE if screened.ridge is None else screened.ridge
-        coefficients = label_model(screened.X, screened.Y, ridge, screened.weights, screened.scale)
+        coefficients = label_model(screened.X, screened.Y, screened.ridge, screened.weights, screened.scale)
         relevances = {
             "together": as_shares(by_unit((screened.products**2).sum(axis=1), screened.unit)),
             "alone": as_shares(by_unit((coefficients**2).sum(axis=1), screened.unit)),
@@ -57,7 +55,7 @@ class FirstViews(FeatureViews):
 
     def evidence(self, X: Float, Y: Float, weights: Float | None = None, *, quick: bool = False) -> Evidence:
         """The relevance of each unit, not yet as shares."""
-        coefficients = label_model(X, Y, self._ridge, weights, self._per_deviation)
+        coefficients = label_model(X, Y, self._setting.ridge, weights, self._per_deviation)
         return {
             "together": by_unit((self._predicted(X, Y, weights) ** 2).sum(axis=1), self._unit),
             "alone": by_unit((coefficients**2).sum(axis=1), self._unit),
@@ -75,10 +73,10 @@ class FirstViews(FeatureViews):
 
     def by_chance(self, real: Evidence, drawn: list[Evidence]) -> Float:
         """With the place in the alignment that the relevance by chance gives."""
-        chance = {name: np.array([one[name] for one in drawn]) for name in self.weights}
+        chance = {name: np.array([one[name] for one in drawn]) for name in SAY}
         places = places_by_chance(real["together"], chance["together"], self.likeness)
         worth = {name: worth_by_relevance(chance[name], real[name]) for name in ("alone", "trees")}
-        return self.blended({"together": worth_by_place(places.astype(np.float64), self.n_units), **worth})
+        return blended({"together": worth_by_place(places.astype(np.float64), self.n_units), **worth}, self._setting)
 
 
 def greedy_alignment(relevance: Float, likeness: Float) -> Int:

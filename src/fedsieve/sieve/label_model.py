@@ -1,6 +1,6 @@
 """The linear model of the labels: a ridge regression on the labeled rows, and how strong its penalty should be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,14 +60,31 @@ def label_model(X: Float, Y: Float, ridge: float, weights: Float | None = None, 
     return model
 
 
-def chosen_strength(X: Float, Y: Float, weights: Float | None = None, scale: Float | float = 1.0) -> float:
-    """The one of `STRENGTHS` whose model errs least on rows that it did not see, by leaving out each row in turn.
+@dataclass(frozen=True)
+class LeftOut:
+    """The penalty whose model errs least on rows that it did not see, and what it explains of their labels, at most 1.
+
+    Not above 0 is what the labels' means alone explain.
+    """
+
+    strength: float
+    explained: float
+
+
+def model_left_out(
+    X: Float,
+    Y: Float,
+    weights: Float | None = None,
+    scale: Float | float = 1.0,
+    strengths: Sequence[float] = STRENGTHS,
+) -> LeftOut:
+    """The best of some penalties, in rising order, by leaving out each row in turn.
 
     With H the matrix that predicts the rows' labels from themselves, a row is missed by (t - H t) / (1 - h), h being
     its diagonal entry: all rows are left out by one decomposition. Labels count as `label_says`. Of a row that counts
     more than once, one copy is left out. Of equal errors the stronger penalty has the say.
     """
-    errors, say = np.zeros(len(STRENGTHS)), label_says(Y, weights)
+    errors, by_means, say = np.zeros(len(strengths)), 0.0, label_says(Y, weights)
     for part in _parts(X, Y, weights, scale):
         Z, T, w = part.Z, part.T, part.weights
         unit = float((Z**2).sum()) / Z.shape[1] or 1.0
@@ -76,12 +93,19 @@ def chosen_strength(X: Float, Y: Float, weights: Float | None = None, scale: Flo
         values = np.maximum(values, 0.0)
         rows = directions * np.sqrt(values) if wide else Z @ directions
         products = rows.T @ T
-        for number, strength in enumerate(STRENGTHS):
+
+        def missed(fitted: Float, own: Float, part: _Part = part) -> float:
+            left_out = (part.T - fitted) / np.maximum(1 - own / np.maximum(part.weights, 1.0), 1e-9)[:, None]
+            return float(((left_out * say[part.labels]) ** 2).sum())
+
+        by_means += missed(np.zeros_like(T), w / w.sum())
+        for number, strength in enumerate(strengths):
             shrunken = 1.0 / (values + strength * unit)
-            own = ((rows**2) @ shrunken + w / w.sum()) / np.maximum(w, 1.0)
-            missed = (T - rows @ (shrunken[:, None] * products)) / np.maximum(1 - own, 1e-9)[:, None]
-            errors[number] += float(((missed * say[part.labels]) ** 2).sum())
-    return STRENGTHS[len(STRENGTHS) - 1 - int(np.argmin(rounded(errors)[::-1]))]
+            fitted = rows @ (shrunken[:, None] * products)
+            errors[number] += missed(fitted, (rows**2) @ shrunken + w / w.sum())
+    best = len(strengths) - 1 - int(np.argmin(rounded(errors)[::-1]))
+    explained = 1 - errors[best] / by_means if by_means > 0 else 0.0
+    return LeftOut(strengths[best], float(explained))
 
 
 def ridge_regression(X: Float, targets: Float, strength: float) -> Float:

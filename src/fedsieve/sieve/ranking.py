@@ -62,13 +62,13 @@ def rank_units(
     """Rank units from the covariance of all rows' columns and labeled rows X, Y of the same columns.
 
     `unit` is the unit of each column. `k` is how many to select; `None` lets the labeled rows decide. Where the penalty
-    `ridge` is None it is chosen once, for all labeled rows: bootstraps, folds and permutations have the same. `shift`
+    `ridge` is None it is chosen once, for all labeled rows, as is how much each view counts. `shift`
     is what is known of the covariances with the predicted labels beyond `covariance`. `weights` are those of the
     labeled rows; unknown labels are NaN. Units that are `first` are those selected, whatever their score; how stable
     the choice is, is still that of the best `k`.
     """
-    strength = blend.usual_ridge(X, Y, weights, per_deviation(np.diagonal(covariance))) if ridge is None else ridge
-    looks = blend(covariance, unit, ridge=strength, n_trees=n_trees, seed=seed, shift=shift)
+    setting = blend.setting(X, Y, weights, per_deviation(np.diagonal(covariance)), ridge)
+    looks = blend(covariance, unit, setting=setting, n_trees=n_trees, seed=seed, shift=shift)
     views = looks.of(X, Y, weights)
     score = looks.fused(views)
     order = looks.best_first(score)

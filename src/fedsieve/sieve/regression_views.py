@@ -6,38 +6,41 @@
 """
 
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from fedsieve.arrays import Float, Int
 from fedsieve.ordering import default_n_features, ranked
 from fedsieve.sieve.forward import Matrix, OfRows, Path, forward_path
-from fedsieve.sieve.label_model import chosen_strength, label_model, label_says
+from fedsieve.sieve.label_model import STRENGTHS, label_model, label_says, model_left_out
 from fedsieve.sieve.views import (
     Evidence,
     FeatureView,
     FeatureViews,
     Screened,
+    Setting,
     as_shares,
+    blended,
     by_unit,
     worth_by_place,
     worth_by_relevance,
 )
 
 STEPS = 2  # times the usual number of units are taken one by one, the others by what they would still explain
+LINEAR, LEAST = 0.7, 0.1  # the say of the regression: usually, and at least
+ENOUGH = 0.005  # of the labels, explained in rows left out: with less, the regression's say falls in proportion
 ROUNDING = 1e-10  # relative: gains that differ less are equal, and equal ones go to chance
 
 
 class RegressionViews(FeatureViews):
     """The default."""
 
-    weights: ClassVar[dict[str, float]] = {"linear": 0.7, "trees": 0.3}
-
     @staticmethod
-    def usual_ridge(X: Float, Y: Float, weights: Float | None, scale: Float) -> float:
-        """The one that errs least on rows left out."""
-        return chosen_strength(X, Y, weights, scale)
+    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:
+        """The penalty that errs least on rows left out; where it explains next to nothing of them, trees decide."""
+        model = model_left_out(X, Y, weights, scale, STRENGTHS if ridge is None else (ridge,))
+        linear = min(max(LINEAR * model.explained / ENOUGH, LEAST), LINEAR)
+        return Setting(model.strength, {"linear": linear, "trees": 1 - linear})
 
     @staticmethod
     def label_weights(X: Float, Y: Float, ridge: float, weights: Float | None, scale: Float) -> Float:
@@ -84,9 +87,8 @@ class RegressionViews(FeatureViews):
         path = self._path(real)
         places = np.array([places_by_gain(path, self._path(one).gain) for one in drawn], dtype=np.float64)
         trees = np.array([one["trees"] for one in drawn])
-        return self.blended(
-            {"linear": worth_by_place(places, self.n_units), "trees": worth_by_relevance(trees, real["trees"])}
-        )
+        worth = {"linear": worth_by_place(places, self.n_units), "trees": worth_by_relevance(trees, real["trees"])}
+        return blended(worth, self._setting)
 
     def _path(self, evidence: Evidence) -> Path:
         return forward_path(self._correlations, evidence["linear"], self._unit, self._n_taken)

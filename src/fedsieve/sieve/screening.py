@@ -8,7 +8,17 @@ from fedsieve import kernels
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.ordering import ranked
 from fedsieve.sieve.label_model import label_correlations
-from fedsieve.sieve.views import DECIMALS, FeatureViews, Screened, as_shares, by_unit, per_deviation
+from fedsieve.sieve.views import (
+    DECIMALS,
+    FeatureViews,
+    Screened,
+    Setting,
+    as_shares,
+    by_unit,
+    fused,
+    mean_relevance,
+    per_deviation,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +33,15 @@ class Screening:
 
 def screening_weights(
     blend: type[FeatureViews], table: Float, Y: Float, ridge: float | None, weights: Float | None = None
-) -> Float:
+) -> tuple[Setting, Float]:
     """The linear model of the labels, (n_columns, n_targets), whose product with the covariance is asked for.
 
-    Of the other rows nothing is known yet: columns are standardized by the labeled ones.
+    And what the labeled rows settle. Of the other rows nothing is known yet: columns are standardized by the labeled
+    ones.
     """
     scale = per_deviation(_own_variance(table, weights))
-    strength = blend.usual_ridge(table, Y, weights, scale) if ridge is None else ridge
-    return blend.label_weights(table, Y, strength, weights, scale)
+    setting = blend.setting(table, Y, weights, scale, ridge)
+    return setting, blend.label_weights(table, Y, setting.ridge, weights, scale)
 
 
 def screen(
@@ -42,7 +53,7 @@ def screen(
     products: Float,
     n_columns: int,
     *,
-    ridge: float | None,
+    setting: Setting,
     n_trees: int,
     seed: int,
     weights: Float | None = None,
@@ -54,10 +65,10 @@ def screen(
     """
     scale = per_deviation(variance)
     trees = as_shares(by_unit(kernels.tree_importances(table, Y, n_trees, seed, weights), unit))
-    views = blend.screened(Screened(table, Y, weights, unit, ridge, scale, products, trees))
-    score, varies = blend.fused(views), by_unit(variance, unit) > 0
+    views = blend.screened(Screened(table, Y, weights, unit, setting.ridge, scale, products, trees))
+    score, varies = fused(views, setting), by_unit(variance, unit) > 0
     per_label = label_correlations(products, scale, unit, Y, weights)
-    return Screening(score, blend.mean_relevance(views), per_label, _kept(score, varies, unit, n_columns))
+    return Screening(score, mean_relevance(views, setting), per_label, _kept(score, varies, unit, n_columns))
 
 
 def _own_variance(table: Float, weights: Float | None) -> Float:

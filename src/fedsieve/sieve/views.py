@@ -4,8 +4,8 @@ A blend says which views there are: `regression_views` has the default, `first_v
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -62,10 +62,18 @@ class Screened:
     Y: Float
     weights: Float | None
     unit: Int
-    ridge: float | None
+    ridge: float
     scale: Float  # standardizes the columns
     products: Float
     trees: Float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is settled once by all labeled rows: bootstraps, folds and permutations have the same."""
+
+    ridge: float  # the penalty of the linear model
+    say: Mapping[str, float]  # how much each view counts
 
 
 Evidence = dict[str, Float]
@@ -80,15 +88,12 @@ class FeatureViews(ABC):
     `shift`, (n_columns, n_labels), is what is known of the covariances with the predicted labels beyond `covariance`.
     """
 
-    weights: ClassVar[dict[str, float]]
-    """The views, and how much each of them counts."""
-
     def __init__(
-        self, covariance: Float, unit: Int, *, ridge: float, n_trees: int, seed: int, shift: Float | None = None
+        self, covariance: Float, unit: Int, *, setting: Setting, n_trees: int, seed: int, shift: Float | None = None
     ) -> None:
         self.likeness = by_unit(by_unit(covariance**2, unit).T, unit)
         self._covariance, self._unit, self._shift = covariance, unit, shift
-        self._ridge, self._n_trees, self._seed = ridge, n_trees, seed
+        self._setting, self._n_trees, self._seed = setting, n_trees, seed
         self._per_deviation = per_deviation(np.diagonal(covariance))
 
     @property
@@ -98,8 +103,8 @@ class FeatureViews(ABC):
 
     @staticmethod
     @abstractmethod
-    def usual_ridge(X: Float, Y: Float, weights: Float | None, scale: Float) -> float:
-        """The penalty where none is given; `scale` standardizes the columns."""
+    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:
+        """What these labeled rows settle; `scale` standardizes columns, `ridge` is the penalty where it is given."""
 
     @staticmethod
     @abstractmethod
@@ -139,21 +144,13 @@ class FeatureViews(ABC):
         """How each unit goes with each label over all rows, (n_labels, n_units); see `label_correlations`."""
         return label_correlations(self._predicted(X, Y, weights), self._per_deviation, self._unit, Y, weights)
 
-    @classmethod
-    def fused(cls, views: dict[str, FeatureView]) -> Float:
+    def fused(self, views: dict[str, FeatureView]) -> Float:
         """One score per unit, in [0, 1]: the weighted mean of what it is worth to the views."""
-        return cls.blended({name: view.worth for name, view in views.items()})
+        return fused(views, self._setting)
 
-    @classmethod
-    def mean_relevance(cls, views: dict[str, FeatureView]) -> Float:
+    def mean_relevance(self, views: dict[str, FeatureView]) -> Float:
         """One relevance per unit, adding up to 1."""
-        return cls.blended({name: view.relevance for name, view in views.items()})
-
-    @classmethod
-    def blended(cls, values: dict[str, Float]) -> Float:
-        """The weighted mean over views."""
-        mean: Float = np.sum([cls.weights[name] * value for name, value in values.items()], axis=0)
-        return mean
+        return mean_relevance(views, self._setting)
 
     def _trees(self, X: Float, Y: Float, weights: Float | None, *, quick: bool) -> Float:
         """How much randomized trees split the labeled rows by each unit."""
@@ -162,9 +159,25 @@ class FeatureViews(ABC):
 
     def _predicted(self, X: Float, Y: Float, weights: Float | None) -> Float:
         """The covariances of all rows' columns with the labels that the labeled rows predict for them."""
-        model = self.label_weights(X, Y, self._ridge, weights, self._per_deviation)
+        model = self.label_weights(X, Y, self._setting.ridge, weights, self._per_deviation)
         predicted: Float = self._covariance @ model
         return predicted if self._shift is None else predicted + self._shift[:, label_varies(Y)]
+
+
+def fused(views: dict[str, FeatureView], setting: Setting) -> Float:
+    """What a unit is worth to the views, as much as each has to say."""
+    return blended({name: view.worth for name, view in views.items()}, setting)
+
+
+def mean_relevance(views: dict[str, FeatureView], setting: Setting) -> Float:
+    """How relevant a unit is to the views, as much as each has to say."""
+    return blended({name: view.relevance for name, view in views.items()}, setting)
+
+
+def blended(values: dict[str, Float], setting: Setting) -> Float:
+    """The weighted mean over views."""
+    mean: Float = np.sum([setting.say[name] * value for name, value in values.items()], axis=0)
+    return mean
 
 
 def per_deviation(variance: Float) -> Float:
