@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 NAMES = [f"feature_{i:03d}" for i in range(250)]
 CHARTS = ("score-curve", "certainty", "map", "graph", "quality-0", "quality-1", "amounts", "shift-chart")
 WIDTHS = {"phone": 390, "tablet": 820, "desktop": 1400}
+BETWEEN = {"narrow": 700, "upright": 768, "laptop": 1024, "wide": 1280, "widest": 1920}
 SHOTS = "FEDSIEVE_SCREENSHOTS"  # the folder for pictures of the page, to look at; else pytest's own
 
 
@@ -44,15 +45,30 @@ def test_everything_is_drawn_and_nothing_is_wider_than_the_window(show, width):
     assert len(names_shown(page)) == 30
 
 
-@pytest.mark.parametrize("make", [whole, comparison, judged])
-def test_on_a_phone_no_column_of_a_table_is_out_of_sight(show, make):
-    page = show(make(), width=WIDTHS["phone"])
+def served() -> dict:
+    """A selection of real sites: they have seconds, and how much each one moves the choice."""
+    record = record_of(NAMES, 30, sites=("hospital_of_the_north", "south", "east"))
+    record["federation"] = {"run": "r1", "sites": list(record["n_rows"]), "absent": ["west"], "engine": "flwr 1"}
+    record["timing"]["sites"] = dict.fromkeys(record["n_rows"], 12.3)
+    record["influence"] = dict.fromkeys(record["n_rows"], 0.1)
+    record["command"] = "fedsieve federation run fed/ " + "--labeled server.csv " * 12
+    return summarize(record)
+
+
+@pytest.mark.parametrize("width", (all_widths := WIDTHS | BETWEEN).values(), ids=all_widths)
+@pytest.mark.parametrize("make", [whole, served, comparison, judged])
+def test_at_no_width_a_column_of_a_table_is_out_of_sight(show, make, width):
+    page = show(make(), width=width)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    hidden = page.locator(".scroll").evaluate_all("all => all.filter((one) => one.scrollWidth > one.clientWidth)")
+    hidden = page.locator(".scroll").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth)"
+        ".map((one) => [one.ariaLabel, one.scrollWidth - one.clientWidth])"
+    )
     assert not hidden
-    if make is whole:
-        box = page.locator("#table td[data-title=Stability]").first.bounding_box()
-        assert 0 <= box["x"] < box["x"] + box["width"] <= WIDTHS["phone"]
+    last = {served: "#federation td[data-title='Moves the choice']", whole: "#table td[data-title='By SSFMLFS']"}
+    if make in last:
+        box = page.locator(last[make]).first.bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
