@@ -43,11 +43,11 @@ def privacy_section(record: Mapping[str, Any], audit: Mapping[str, Any] | None =
 
 
 def revealed(kind: type) -> str:
-    """What follows "Reveals" in the docstring of a message."""
+    """What follows "Reveals" in the docstring of a message, and what a reply can give away at worst."""
     found = re.search(r"Reveals (.*?)\.?(\n\n|$)", inspect.getdoc(kind) or "", re.DOTALL)
     if found is None:
         raise ValueError(f"the docstring of {kind.__name__} does not say what it reveals; add 'Reveals ...'.")
-    return " ".join(found[1].split())
+    return "; ".join(filter(None, (" ".join(found[1].split()), getattr(kind, "at_worst", ""))))
 
 
 def _words(secure: bool, epsilon: float | None, in_process: bool, noise: Mapping[str, Any] | None) -> list[str]:
