@@ -167,6 +167,23 @@ def test_each_message_that_left_says_what_it_reveals(record):
         assert "Covariances" not in text.partition('id="data"')[0]
 
 
+def test_rules_of_the_run_are_those_that_were_in_force(record):
+    record["parameters"] |= {"min_cell": 0, "rows_per_column": 0, "max_rows": 1000}
+    record["federation"] = {"run": "r1", "sites": ["north", "south", "east"], "absent": [], "min_rows": 50}
+    privacy = summarize(record)["privacy"]
+    rules = {one["rule"]: one["value"] for one in privacy["rules"]}
+    assert rules["fewest rows of a site"] == "50"
+    assert "0" not in rules.values()  # of single sites, their own policies say it
+    for text in (render_page(summarize(record)), as_markdown(summarize(record))):
+        assert "Each site applied its own policy.toml besides" in text
+    record["parameters"] |= {"secure": True, "min_cell": 5, "rows_per_column": 3}
+    rules = {one["rule"]: one["value"] for one in summarize(record)["privacy"]["rules"]}
+    assert rules["fewest rows of all sites that a number may describe"] == "5"
+    assert rules["fewest rows of all sites"] == "50"
+    assert rules["rows of all sites that each compared column needs"] == "3"
+    assert "policy.toml" not in as_markdown(summarize(record | {"federation": None}))
+
+
 def test_the_map_puts_like_features_side_by_side(record):
     record["pairs"]["features"] = NAMES[:4]
     record["pairs"]["values"] = [[0.1], [0.9, 0.1], [0.1, 0.8, 0.1]]  # f0 like f2, f1 like f3

@@ -136,6 +136,8 @@ def _privacy(privacy: Mapping[str, Any]) -> Iterator[str]:
     if privacy["rules"]:
         rules = ([escaped(one["rule"]), escaped(one["value"])] for one in privacy["rules"])
         yield from _table(["rule of the run", ""], rules)
+    if privacy["own_rules"]:
+        yield f"{escaped(privacy['own_rules'])}\n"
     if privacy["left_out"]:
         yield f"Left out, because a total would tell of few rows: {', '.join(map(_name, privacy['left_out']))}.\n"
     if privacy["audit"]:
