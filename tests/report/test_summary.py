@@ -184,6 +184,45 @@ def test_rules_of_the_run_are_those_that_were_in_force(record):
     assert "policy.toml" not in as_markdown(summarize(record | {"federation": None}))
 
 
+def audit_of(record, **other):
+    section = {"words": ["Nothing was read."], "columns": ["attack"], "rows": [["membership"]]}
+    same = {"method": record["method"], "features": list(record["order"]), "parameters": dict(record["parameters"])}
+    return {"section": section, **same, **other}
+
+
+def test_an_audit_of_another_method_or_table_is_told(record):
+    assert summarize(record, None, audit_of(record))["privacy"]["audit"]["warning"] is None
+    bins = audit_of(record, parameters={**record["parameters"], "n_bootstraps": 0, "secure": True})
+    for audit, words in (
+        (audit_of(record, method="SSFMLFS"), "This audit is of SSFMLFS, not of the selection above."),
+        (audit_of(record, features=["p1"]), "of Sieve, on another table, of 1 column, not of the selection above."),
+        (bins, "of Sieve, with secure True, not of the selection above."),
+        ({"section": bins["section"]}, "does not say which method and columns it attacked"),
+    ):
+        summary = summarize(record, None, audit)
+        assert words in summary["privacy"]["audit"]["warning"]
+        for text in (render_page(summary), as_markdown(summary)):
+            assert text.index("This audit ") < text.index("Nothing was read.")
+
+
+def test_the_audit_that_is_missing_is_named_by_a_command_that_fits(record):
+    def command():
+        return summarize(record)["privacy"]["audit_command"]
+
+    assert command() == "fedsieve audit --method sieve --table ROWS.csv -o audit.json"
+    assert command() in render_page(summarize(record))
+    record["command"] = "fedsieve demo --seed 1"
+    assert command() == "fedsieve audit --method sieve -o audit.json"
+    record["parameters"] |= {"secure": True, "epsilon": 2.0, "delta": 1e-7, "ranges": "federated"}
+    wanted = "--method sieve --secure --epsilon 2.0 --delta 1e-07 --ranges federated -o"
+    assert wanted in command()
+    record["method"], record["parameters"] = "SSFMLFS", {"wire": "vectors", "ranges": "robust", "secure": False}
+    assert "audit --method ssfmlfs --wire vectors -o" in command()
+    record["federation"] = {"run": "r1", "sites": [], "absent": []}
+    assert command() == "fedsieve audit FOLDER --table ROWS.csv -o audit.json"
+    assert summarize(record | {"method": "a rival"})["privacy"]["audit_command"] is None
+
+
 def test_the_map_puts_like_features_side_by_side(record):
     record["pairs"]["features"] = NAMES[:4]
     record["pairs"]["values"] = [[0.1], [0.9, 0.1], [0.1, 0.8, 0.1]]  # f0 like f2, f1 like f3

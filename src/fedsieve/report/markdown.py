@@ -141,6 +141,8 @@ def _privacy(privacy: Mapping[str, Any]) -> Iterator[str]:
     if privacy["left_out"]:
         yield f"Left out, because a total would tell of few rows: {', '.join(map(_name, privacy['left_out']))}.\n"
     if privacy["audit"]:
+        if privacy["audit"]["warning"]:
+            yield f"> {escaped(privacy['audit']['warning'])}\n"
         yield from (f"{escaped(words)}\n" for words in privacy["audit"]["words"])
         yield from _table(privacy["audit"]["columns"], ([escaped(c) for c in row] for row in privacy["audit"]["rows"]))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from fedsieve.messages import REPLIES, message_title
 from fedsieve.protocol.cohort import SERVER
+from fedsieve.report.sections.audit import audit_command, audit_part
 from fedsieve.text import visible
 
 RULES = {
@@ -45,7 +46,8 @@ def privacy_section(record: Mapping[str, Any], audit: Mapping[str, Any] | None =
         "rules": rules,
         "own_rules": "" if federation is None else OWN_RULES,
         "left_out": [visible(name) for name in record.get("left_out", [])],
-        "audit": _audit(audit),
+        "audit": audit_part(audit, record),
+        "audit_command": audit_command(record),
     }
 
 
@@ -93,15 +95,3 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else visible(f"{value:,}" if isinstance(value, int) else str(value))
-
-
-def _audit(audit: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The section that `fedsieve audit` made, as text."""
-    if audit is None:
-        return None
-    section = audit["section"]
-    return {
-        "words": [visible(str(one)) for one in section["words"]],
-        "columns": [visible(str(one)) for one in section["columns"]],
-        "rows": [[visible(str(cell)) for cell in row] for row in section["rows"]],
-    }
