@@ -115,6 +115,24 @@ def test_search_and_pages(show):
     assert page.locator("#shown").text_content() == "No feature has that in its name."
 
 
+@pytest.mark.parametrize("which", ["chosen", "others", "all"])
+def test_a_search_that_is_cleared_leaves_what_was_shown_before(show, which):
+    page = show(whole())
+    page.get_by_label(which, exact=True).check()
+    before = page.locator("#shown").text_content()
+    search = page.get_by_role("searchbox")
+    search.fill("feature_2")
+    search.fill("feature_24")
+    assert names_shown(page) == NAMES[240:250]
+    search.fill("")
+    assert page.get_by_label(which, exact=True).is_checked()
+    assert page.locator("#shown").text_content() == before
+    search.fill("feature_24")
+    page.get_by_label("others", exact=True).check()  # what is said during a search stays
+    search.fill("")
+    assert page.get_by_label("others", exact=True).is_checked()
+
+
 def test_the_table_is_used_by_the_keyboard_alone(show):
     page = show(whole())
     page.get_by_role("searchbox").focus()
@@ -252,6 +270,25 @@ def test_axes_of_ranks_have_whole_ticks_and_their_labels_stand_apart(show):
     boxes = page.locator("#certainty svg text").evaluate_all(places)
     label = next(box for text, box in boxes if text.startswith("rank"))
     assert not [text for text, box in boxes if box is not label and meet(box, label)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 30])
+def test_certain_ranks_run_from_the_top_down_in_rows_of_their_own(show, k):
+    page = show(summarize(record_of(NAMES, k) | ({"pairs": None} if k == 1 else {})))
+    places = "all => all.map((one) => [one.textContent, one.getBoundingClientRect().top])"
+    names = page.locator("#certainty svg text", has_text="feature_").evaluate_all(places)
+    assert [text.split()[0] for text, _ in sorted(names, key=lambda one: one[1])] == [str(i + 1) for i in range(k)]
+    dots = page.locator("#certainty svg circle[r='4']").evaluate_all(places)
+    tops = sorted(top for _, top in dots)
+    assert [top for _, top in dots] == tops
+    assert len(set(tops)) == k
+
+
+def test_points_of_an_overlap_stand_over_their_ticks(show):
+    one, other = record_of(NAMES, 30), record_of(NAMES[::-1], 3)
+    summary = summarize_comparison(one, other, ("a", "b"))
+    texts = show(summary).locator("#overlap-curve .drawing svg text").all_text_contents()
+    assert {f"{k}" for k in (1, 2, 3, 5, 10, 20, 30)} <= set(texts)
 
 
 def meet(one: dict, other: dict) -> bool:
