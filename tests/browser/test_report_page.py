@@ -101,6 +101,12 @@ def test_columns_sort_both_ways_and_say_so(show):
     assert page.locator("#table [aria-sort]").count() == 1
 
 
+def test_a_number_that_is_shown_as_nothing_has_no_sign(show):
+    record = record_of(NAMES, 3)
+    record["relevance"][NAMES[1]] = -0.00001
+    assert show(summarize(record)).locator("#table td[data-title=Relevance]").all_text_contents()[1] == "0.0000"
+
+
 def test_search_and_pages(show):
     page = show(whole())
     page.get_by_label("all", exact=True).check()

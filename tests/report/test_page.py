@@ -174,6 +174,12 @@ def test_markdown_tells_what_the_page_tells():
     assert "| 4 | 0.125 | 0.02 |" in text
 
 
+def test_a_number_that_is_shown_as_nothing_has_no_sign():
+    record = record_of([f"f{i}" for i in range(12)], 4)
+    record["relevance"]["f1"] = -0.00001
+    assert "-0.0000" not in as_markdown(summarize(record))
+
+
 @pytest.mark.parametrize("make", [render_page, as_markdown])
 def test_long_names_are_cut_wherever_they_stand(make):
     long = ["x" * 5000 + str(i) for i in range(12)]

@@ -342,7 +342,7 @@ def test_where_the_error_rate_was_controlled_it_is_told_with_its_doubts(record):
         record["columns"].append(column)
         record[column] = dict.fromkeys(record["order"], 0.5)
     summary = summarize(record)
-    assert summary["notes"][-2:] == [words, doubt]
+    assert summary["notes"][-2:] == [words, "Too few <rows>."]
     titles = {column["key"]: column["title"] for column in summary["features"]["columns"]}
     assert (titles["knockoff_margin"], titles["e_value"]) == ("Margin", "Evidence")
     assert "rank_linear" not in titles  # of a part of the method, no method of its own
@@ -353,6 +353,9 @@ def test_an_empty_selection_is_an_answer():
     summary = summarize(record)
     assert summary["answer"].startswith("Sieve chose none of 700 features from ")
     assert "chance" not in summary["answer"]
+    shown = {column["key"] for column in summary["features"]["columns"]}
+    assert "relevance" in shown
+    assert not {"redundancy", "redundant_with"} & {*shown, *summary["features"]["values"]}
     ranks = [point["rank"] for point in summary["scores"]["points"]]
     assert (ranks[0], ranks[-1], len(set(ranks))) == (1, 700, len(ranks))
 

@@ -209,4 +209,4 @@ def _name(name: str) -> str:
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
+    return "-" if value is None else f"{value:z,.{digits}f}"  # z: nothing is not below zero

@@ -161,7 +161,7 @@ def _notes(record: Mapping[str, Any]) -> list[str]:
         notes.append(f"{_many(len(low), 'chosen feature')} {_score(len(low))} no better than chance: {which}.")
     rate = record.get("fdr")
     if rate is not None:
-        notes += [visible(str(words)) for words in (rate["words"], *rate["doubts"])]
+        notes += [_sentence(visible(str(words))) for words in (rate["words"], *rate["doubts"])]
     dropped = record["dropped"]
     if dropped:
         notes.append(f"{_many(len(dropped), 'site')} did not take part to the end; see the federation below.")
@@ -177,6 +177,11 @@ def _notes(record: Mapping[str, Any]) -> list[str]:
             f"Chosen again from the totals of a run that selected {record['reranked_from']:,}; no site was asked."
         )
     return notes
+
+
+def _sentence(words: str) -> str:
+    """What follows the name of a method in a warning, by itself."""
+    return words[:1].upper() + words[1:]
 
 
 def _many(number: int, noun: str) -> str:

@@ -11,7 +11,8 @@ const DASHES = ["none", "6,3", "2,3", "8,3,2,3", "1,4"];
 const byId = (id) => document.getElementById(id);
 const short = (name) => { const letters = [...name]; return letters.length > LONGEST ? letters.slice(0, LONGEST - 1).join("") + "…" : name; };
 const whole = new Intl.NumberFormat("en-US");
-const fixed = (value, digits) => (value === null || value === undefined ? "-" : digits ? value.toFixed(digits) : whole.format(value));
+const unsigned = (text) => (Number(text) === 0 ? text.replace("-", "") : text); // nothing is not below zero
+const fixed = (value, digits) => (value === null || value === undefined ? "-" : digits ? unsigned(value.toFixed(digits)) : whole.format(value));
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);

@@ -36,6 +36,7 @@ BENEATH = {
     "ranks": "rank",
 }
 """Columns that stand in small letters beneath another one, if that is there."""
+OF_CHOSEN = ("redundancy", "redundant_with")
 HIDDEN = ("rank_low", "rank_high", "rank_linear", "rank_together", "rank_alone", "rank_trees")
 """Told otherwise, or the ranks of a method's own parts."""
 
@@ -44,6 +45,8 @@ def features_section(record: Mapping[str, Any]) -> dict[str, Any]:
     """All features, best first: per column one list, so that twenty thousand stay small."""
     order, nearest = record["order"], _nearest(record)
     told = {**{name: record[name] for name in record["columns"]}, **nearest}
+    if not record["selected"]:  # then nothing is like what is chosen
+        told = {name: values for name, values in told.items() if name not in OF_CHOSEN}
     shown = [name for name in (*COLUMNS, *_others(record)) if name in told]
     columns = [_column(name) for name in shown]
     values: dict[str, list[Any]] = {name: [plain(told[name].get(feature)) for feature in order] for name in shown}
