@@ -31,20 +31,23 @@ def escaped(text: str) -> str:
 
 def _selection(summary: Mapping[str, Any]) -> Iterator[str]:
     features = summary["features"]
-    shown = [column for column in features["columns"] if column["kind"] == "number"]
+    beside_rank = [column for column in features["columns"] if column["beneath"] == "rank"]
+    others = [column for column in features["columns"] if column["beneath"] != "rank"]
     n = min(features["n_chosen"], MOST_FEATURES)
     rest = "" if n == features["n_chosen"] else f", the best {n}"
     yield f"## Chosen features ({features['n_chosen']:,} of {features['n_features']:,}{rest})\n"
     rows = (
         [
             str(place + 1),
+            *(_cell(column, features["values"][column["key"]][place]) for column in beside_rank),
             _name(features["names"][place]),
-            *(_number(features["values"][column["key"]][place], column["digits"]) for column in shown),
+            *(_cell(column, features["values"][column["key"]][place]) for column in others),
             escaped(features["why"][place]) if features["why"] else "",
         ]
         for place in range(n)
     )
-    yield from _table(["rank", "feature", *(column["title"] for column in shown), "why"], rows)
+    titles = ["rank", *(f"rank, {column['title']}" for column in beside_rank), "feature"]
+    yield from _table([*titles, *(_title(column["title"]) for column in others), "why"], rows)
     if summary["labels"]:
         yield "## Features that matter for each label\n"
         rows = (
@@ -206,6 +209,18 @@ def _table(titles: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
 
 def _name(name: str) -> str:
     return escaped(cut_name(name))
+
+
+def _title(title: str) -> str:
+    """
+    >>> _title("Redundancy"), _title("By SSFMLFS")
+    ('redundancy', 'by SSFMLFS')
+    """
+    return title[:1].lower() + title[1:]
+
+
+def _cell(column: Mapping[str, Any], value: Any) -> str:
+    return _number(value, column["digits"]) if column["kind"] == "number" else _name(value or "-")
 
 
 def _number(value: float | None, digits: int) -> str:
