@@ -35,12 +35,32 @@ def test_the_answer_is_one_sentence_with_the_numbers(record):
     record["chance"]["f1"] = 2.0
     found = summarize(record)
     assert found["answer"] == (
-        "Sieve chose 4 of 12 features from 50 labeled rows and 303 unlabeled rows of 3 sites; 3 of them score better "
-        "than chance."
+        "Sieve chose 4 of 12 features from 50 labeled rows and 303 unlabeled rows of 3 sites; 3 of the 4 score "
+        "better than chance."
     )
     assert found["notes"] == ["1 chosen feature scores no better than chance: f1."]
     assert {"value": "1.23 s", "label": "in 2 rounds"} in found["figures"]
     assert {"value": "9.0 kB", "label": "left all sites together"} in found["figures"]
+
+
+@pytest.mark.parametrize(
+    ("k", "n_low", "words"),
+    [
+        (1, 0, "it scores better"),
+        (1, 1, "it scores no better"),
+        (2, 0, "both score better"),
+        (2, 1, "1 of the 2 scores better"),
+        (2, 2, "neither scores better"),
+        (4, 0, "all 4 score better"),
+        (4, 1, "3 of the 4 score better"),
+        (4, 4, "none of the 4 scores better"),
+    ],
+)
+def test_what_scores_better_than_chance_are_features_and_neither_rows_nor_sites(k, n_low, words):
+    record = record_of(NAMES, k)
+    record["pairs"] = None
+    record["chance"] = {name: 2.0 if name in NAMES[:n_low] else 0.0 for name in NAMES}
+    assert summarize(record)["answer"].endswith(f" of 3 sites; {words} than chance.")
 
 
 def test_it_is_json_and_the_same_each_time(record):

@@ -124,13 +124,19 @@ def _answer(record: Mapping[str, Any], federation: Mapping[str, Any]) -> str:
     sites = _many(federation["n_took_part"], "site")
     rows.append(f"{_many(federation['n_rows'], 'unlabeled row')} of {sites}" if federation["n_rows"] else sites)
     low = no_better_than_chance(record)
-    worth = ""
-    if low is not None and k:
-        worth = f"; {k - len(low):,} of them {_score(k - len(low))} better than chance"
-        if not low:
-            worth = "; it scores better than chance" if k == 1 else "; all of them score better than chance"
+    worth = "" if low is None or not k else f"; {_how_many(k - len(low), k)} better than chance"
     chose = f"{k:,}" if k else "none"
     return f"{visible(record['method'])} chose {chose} of {_many(n, 'feature')} from {' and '.join(rows)}{worth}."
+
+
+def _how_many(number: int, k: int) -> str:
+    """How many of the chosen features score; the total says that neither rows nor sites are meant."""
+    if k == 1:
+        return "it scores" if number else "it scores no"
+    if number == k:
+        return "both score" if k == 2 else f"all {k:,} score"
+    of_none = "neither" if k == 2 else f"none of the {k:,}"
+    return f"{number:,} of the {k:,} {_score(number)}" if number else f"{of_none} scores"
 
 
 def _figures(record: Mapping[str, Any], federation: Mapping[str, Any]) -> list[dict[str, str]]:
