@@ -149,6 +149,7 @@ def test_sites_that_were_dropped_or_absent_are_told_with_the_reason(record):
 def test_bytes_stand_beside_raw_rows_and_the_paper_s_formula(record):
     amounts = {one["what"]: one["bytes"] for one in federation_section(record)["amounts"]}
     assert list(amounts.values()) == [9000, 303 * 12 * 8, 303 * 12 * 4, 303 * 4 * 4]
+    assert [what.rpartition(", ")[2] for what in amounts][1:] == ["8 bytes a value", *["4 bytes a value"] * 2]
     rounds = federation_section(record)["rounds"]
     assert [(one["rounds"], one["title"], one["sent"]) for one in rounds] == [
         ("1", "ranges of the columns", 3000),

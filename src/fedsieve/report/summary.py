@@ -77,7 +77,7 @@ def summarize_evaluation(evaluation: Mapping[str, Any]) -> dict[str, Any]:
                 "value": f"{evaluation['n_rows']:,}",
                 "label": f"{plural(evaluation['n_rows'], 'labeled row')} with {_many(evaluation['n_labels'], 'label')}",
             },
-            {"value": f"{n_folds:,}", "label": "folds, in each of which it was done anew"},
+            {"value": f"{n_folds:,}", "label": "folds, with a fresh selection in each"},
         ],
         "notes": quality["words"][conclusion + 1 :],
         "quality": {**quality, "words": quality["words"][:conclusion]},

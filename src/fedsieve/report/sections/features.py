@@ -15,7 +15,7 @@ MOST_CERTAIN = 40  # chosen features whose ranks are drawn
 MOST_POINTS = 600  # of the curve
 COLUMNS: dict[str, tuple[str, int, str]] = {
     "scores": ("Score", 3, "what the order follows; larger is better"),
-    "chance": ("chance", 3, "the score that chance would hardly give it, by permuted labels"),
+    "chance": ("chance", 3, "a score that chance alone would rarely reach (permuted labels)"),
     "relevance": ("Relevance", 4, "how much it tells of the labels"),
     "redundancy": ("Redundancy", 2, "how like it is to the chosen feature most like it, 0 to 1"),
     "redundant_with": ("most like", 0, "the chosen feature most like it"),

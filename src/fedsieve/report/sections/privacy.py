@@ -62,7 +62,7 @@ def revealed(kind: type) -> str:
 def _words(secure: bool, epsilon: float | None, in_process: bool, noise: Mapping[str, Any] | None) -> list[str]:
     words = ["Sites sent no table of rows, only the answers that are listed here, each with what it reveals."]
     if in_process:
-        words.append("All tables were on one machine, which read them as the sites' own machines would.")
+        words.append("All tables were on one machine, which processed each as its site would.")
     words.append(
         "Sums were secure: the server saw totals over all sites, and no single site's answer."
         if secure
