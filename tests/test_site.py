@@ -6,7 +6,8 @@ import click
 import pytest
 from docs.site import api, errors
 from docs.site.commands import page
-from docs.site.links import as_on_the_site, broken_links
+from docs.site.links import as_on_the_site, broken_links, without_title
+from docs.site.parts import parts
 
 from documented_commands import ROOT
 from fedsieve import fuzzy
@@ -80,6 +81,36 @@ def test_every_page_is_in_the_site():
     pages = [path for path in (ROOT / "docs").glob("*.md") if path.name != "index.md"]
     for path in pages:
         assert re.search(rf"^{path.stem}$", trees, re.MULTILINE), path.name
+
+
+def test_the_menu_has_the_four_parts_and_each_part_its_pages():
+    index, pages = parts(INDEX)
+    assert list(pages) == ["tutorial", "how-to", "explanation", "reference"]
+    assert re.findall(r"```\{toctree\}\n:hidden:\n\n(.*?)```", index, re.DOTALL) == [
+        "parts/tutorial\nparts/how-to\nparts/explanation\nparts/reference\n"
+    ]
+    assert index.startswith(INDEX.partition("```")[0].rstrip())
+    assert pages["tutorial"].startswith("# Tutorial\n\n```{toctree}\n:maxdepth: 1\n\n../tutorial\n../install\n")
+    told = [entry for page in pages.values() for entry in re.findall(r"^\.\./(.+)$", page, re.MULTILINE)]
+    assert told == re.findall(r"^[\w./*-]+$", "".join(re.findall(r"(?<=\n\n)[^`]+(?=```)", INDEX)), re.MULTILINE)
+    assert ":hidden:" not in "".join(pages.values())
+    assert ":glob:" in pages["reference"]
+
+
+def test_a_list_without_a_caption_is_refused():
+    with pytest.raises(ValueError, match="has no caption"):
+        parts("```{toctree}\n:hidden:\n\na\n```\n")
+
+
+def test_the_gallery_begins_with_the_page_that_is_written_for_it():
+    """Sphinx-Gallery takes the first file by ending and then by name: .txt comes before .md, whatever the name."""
+    assert (ROOT / "examples" / "GALLERY_HEADER.txt").read_text(encoding="utf-8").startswith("Gallery\n=======\n")
+
+
+def test_pages_without_a_title_are_found(tmp_path):
+    (tmp_path / "good.html").write_text("<title>How &lt;no title&gt; is found</title>", encoding="utf-8")
+    (tmp_path / "bad.html").write_text("<title>&lt;no title&gt; &#8212; FedSieve</title>", encoding="utf-8")
+    assert without_title(tmp_path) == ["bad.html"]
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):

@@ -1,4 +1,4 @@
-"""Follows every link within the built site; offline, so those that lead out of it are left alone."""
+"""Follows every link within the built site, and looks for titles; offline, so links that lead out are left alone."""
 
 import re
 from html.parser import HTMLParser
@@ -32,6 +32,7 @@ class Text(Page):
         self.links |= set(LINK.findall(data))
 
 
+NO_TITLE = "<title>&lt;no title&gt;"
 LINK = re.compile(r"(?<=\]\()[^)]+(?=\))")
 
 
@@ -57,3 +58,9 @@ def broken_links(site: Path) -> list[str]:
             if lost:
                 broken.append(f"{file.relative_to(site)}: {link}")
     return broken
+
+
+def without_title(site: Path) -> list[str]:
+    """Pages that menus cannot name: Sphinx writes "<no title>", as of a gallery whose heading it cannot read."""
+    files = (file for file in sorted(site.rglob("*.html")) if "_static" not in file.parts)
+    return [str(file.relative_to(site)) for file in files if NO_TITLE in file.read_text(encoding="utf-8")]

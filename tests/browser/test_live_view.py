@@ -93,6 +93,8 @@ def test_a_federation_is_watched_while_it_runs(federation, visit, axe, tmp_path_
             for scheme in ("light", "dark"):
                 seen = visit(one, width=WIDTHS[width], scheme=scheme)
                 assert seen.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width], (name, width)
+                for mark in seen.locator(".state").all():
+                    assert mark.bounding_box()["height"] < 30, "a dot stands apart from its word"
                 seen.screenshot(path=shots / f"{name}-{width}-{scheme}.png", full_page=True)
                 seen.evaluate(axe)
                 found = seen.evaluate("axe.run()")["violations"]

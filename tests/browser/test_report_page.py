@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 NAMES = [f"feature_{i:03d}" for i in range(250)]
 CHARTS = ("score-curve", "certainty", "map", "graph", "quality-0", "quality-1", "amounts", "shift-chart")
 WIDTHS = {"phone": 390, "tablet": 820, "desktop": 1400}
+BETWEEN = {"narrow": 700, "upright": 768, "laptop": 1024, "wide": 1280, "widest": 1920}
 SHOTS = "FEDSIEVE_SCREENSHOTS"  # the folder for pictures of the page, to look at; else pytest's own
 
 
@@ -44,15 +45,30 @@ def test_everything_is_drawn_and_nothing_is_wider_than_the_window(show, width):
     assert len(names_shown(page)) == 30
 
 
-@pytest.mark.parametrize("make", [whole, comparison, judged])
-def test_on_a_phone_no_column_of_a_table_is_out_of_sight(show, make):
-    page = show(make(), width=WIDTHS["phone"])
+def served() -> dict:
+    """A selection of real sites: they have seconds, and how much each one moves the choice."""
+    record = record_of(NAMES, 30, sites=("hospital_of_the_north", "south", "east"))
+    record["federation"] = {"run": "r1", "sites": list(record["n_rows"]), "absent": ["west"], "engine": "flwr 1"}
+    record["timing"]["sites"] = dict.fromkeys(record["n_rows"], 12.3)
+    record["influence"] = dict.fromkeys(record["n_rows"], 0.1)
+    record["command"] = "fedsieve federation run fed/ " + "--labeled server.csv " * 12
+    return summarize(record)
+
+
+@pytest.mark.parametrize("width", (all_widths := WIDTHS | BETWEEN).values(), ids=all_widths)
+@pytest.mark.parametrize("make", [whole, served, comparison, judged])
+def test_at_no_width_a_column_of_a_table_is_out_of_sight(show, make, width):
+    page = show(make(), width=width)
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    hidden = page.locator(".scroll").evaluate_all("all => all.filter((one) => one.scrollWidth > one.clientWidth)")
+    hidden = page.locator(".scroll").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth)"
+        ".map((one) => [one.ariaLabel, one.scrollWidth - one.clientWidth])"
+    )
     assert not hidden
-    if make is whole:
-        box = page.locator("#table td[data-title=Stability]").first.bounding_box()
-        assert 0 <= box["x"] < box["x"] + box["width"] <= WIDTHS["phone"]
+    last = {served: "#federation td[data-title='Moves the choice']", whole: "#table td[data-title='By SSFMLFS']"}
+    if make in last:
+        box = page.locator(last[make]).first.bounding_box()
+        assert 0 <= box["x"] < box["x"] + box["width"] <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
@@ -85,6 +101,12 @@ def test_columns_sort_both_ways_and_say_so(show):
     assert page.locator("#table [aria-sort]").count() == 1
 
 
+def test_a_number_that_is_shown_as_nothing_has_no_sign(show):
+    record = record_of(NAMES, 3)
+    record["relevance"][NAMES[1]] = -0.00001
+    assert show(summarize(record)).locator("#table td[data-title=Relevance]").all_text_contents()[1] == "0.0000"
+
+
 def test_search_and_pages(show):
     page = show(whole())
     page.get_by_label("all", exact=True).check()
@@ -97,6 +119,24 @@ def test_search_and_pages(show):
     assert names_shown(page) == NAMES[240:250]
     page.get_by_role("searchbox").fill("nothing like it")
     assert page.locator("#shown").text_content() == "No feature has that in its name."
+
+
+@pytest.mark.parametrize("which", ["chosen", "others", "all"])
+def test_a_search_that_is_cleared_leaves_what_was_shown_before(show, which):
+    page = show(whole())
+    page.get_by_label(which, exact=True).check()
+    before = page.locator("#shown").text_content()
+    search = page.get_by_role("searchbox")
+    search.fill("feature_2")
+    search.fill("feature_24")
+    assert names_shown(page) == NAMES[240:250]
+    search.fill("")
+    assert page.get_by_label(which, exact=True).is_checked()
+    assert page.locator("#shown").text_content() == before
+    search.fill("feature_24")
+    page.get_by_label("others", exact=True).check()  # what is said during a search stays
+    search.fill("")
+    assert page.get_by_label("others", exact=True).is_checked()
 
 
 def test_the_table_is_used_by_the_keyboard_alone(show):
@@ -236,6 +276,25 @@ def test_axes_of_ranks_have_whole_ticks_and_their_labels_stand_apart(show):
     boxes = page.locator("#certainty svg text").evaluate_all(places)
     label = next(box for text, box in boxes if text.startswith("rank"))
     assert not [text for text, box in boxes if box is not label and meet(box, label)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 30])
+def test_certain_ranks_run_from_the_top_down_in_rows_of_their_own(show, k):
+    page = show(summarize(record_of(NAMES, k) | ({"pairs": None} if k == 1 else {})))
+    places = "all => all.map((one) => [one.textContent, one.getBoundingClientRect().top])"
+    names = page.locator("#certainty svg text", has_text="feature_").evaluate_all(places)
+    assert [text.split()[0] for text, _ in sorted(names, key=lambda one: one[1])] == [str(i + 1) for i in range(k)]
+    dots = page.locator("#certainty svg circle[r='4']").evaluate_all(places)
+    tops = sorted(top for _, top in dots)
+    assert [top for _, top in dots] == tops
+    assert len(set(tops)) == k
+
+
+def test_points_of_an_overlap_stand_over_their_ticks(show):
+    one, other = record_of(NAMES, 30), record_of(NAMES[::-1], 3)
+    summary = summarize_comparison(one, other, ("a", "b"))
+    texts = show(summary).locator("#overlap-curve .drawing svg text").all_text_contents()
+    assert {f"{k}" for k in (1, 2, 3, 5, 10, 20, 30)} <= set(texts)
 
 
 def meet(one: dict, other: dict) -> bool:

@@ -43,6 +43,7 @@ def test_the_bundled_digits_are_audited_in_words_and_written_as_json_and_markdow
     assert [finding["attack"] for finding in record["findings"]] == ["relations", "lone columns", "chosen requests"]
     assert record["findings"][1]["rule"] == "rows_per_column"
     assert record["parameters"]["ranges"] == "robust"
+    assert (record["method"], len(record["features"])) == ("Sieve", 64)
     assert record["section"]["rows"][1][0] == "lone columns"
     assert files[1].read_text().startswith("## What a curious server could learn\n")
 

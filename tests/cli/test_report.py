@@ -124,6 +124,16 @@ def test_a_damaged_result_is_one_message(fedsieve, result, change, words):
     assert not (result[1] / "new.html").exists()
 
 
+@pytest.mark.parametrize("others", [(), ("--compare",)])
+def test_the_folder_of_a_run_that_failed_says_so(fedsieve, result, tmp_path, others):
+    (tmp_path / "failed.json").write_text(json.dumps({"reason": "only 1 site remains."}))
+    found = fedsieve("report", tmp_path, *others, *((result[1],) if others else ()))
+    assert found.code == 2
+    assert "this run failed; it has no selection. The reason: only 1 site remains. Report" in found.message
+    (tmp_path / "failed.json").unlink()
+    assert "selection.json: cannot be read" in fedsieve("report", tmp_path).message
+
+
 def test_what_it_is_given_must_fit(fedsieve, result, tmp_path):
     assert "takes one result; --compare takes two; got 2." in fedsieve("report", result[1], result[1]).message
     assert "takes two results; got 1." in fedsieve("report", "--compare", result[1]).message

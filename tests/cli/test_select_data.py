@@ -80,7 +80,7 @@ def test_dropping_must_leave_two_clients(fedsieve, tables):
     clients = (str(tables["siteA.csv"]), str(tables["lonely.csv"]))
     result = fedsieve(*tables.select("--on-bad-client", "drop", clients=clients))
     assert result.code == 2
-    assert "1 client left, at least 2 needed" in result.message
+    assert "only 1 site remains; 2 are needed" in result.message
     assert "'lonely'" in result.message
     assert not tables["result"].exists()
 

@@ -9,6 +9,7 @@ from cli.founding import of_two_sites
 from fedsieve.cli.federation import run as run_command
 from fedsieve.cli.federation import status as status_command
 from fedsieve.deployment.membership import add_site
+from fedsieve.deployment.runs import new_run
 from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
@@ -68,6 +69,20 @@ def test_every_site_has_a_state_from_its_request_to_its_last_sign(states):
         "gone": f"last heard of {LEFT.astimezone():%Y-%m-%d %H:%M}",
         "new": "approved, not registered yet",
     }
+
+
+def test_a_run_that_failed_is_told_with_its_reason_and_each_site_with_what_it_refused(fedsieve, fed, monkeypatch):
+    monkeypatch.setattr(status_command, "_nodes", lambda _folder: None)
+    run = new_run(fed, ["there", "gone"], [])
+    run.tell("round", round=1, kind="AskHistograms", sites=["there", "gone"])
+    run.tell("answered", round=1, site="there", n_bytes=300, seconds=0.25)
+    run.tell("refused", round=1, site="gone", reason="has 2 rows.")
+    run.fail("only 1 site remains. Lower min_rows in policy.toml.")
+    out = " ".join(fedsieve("federation", "status", fed.path).out.split())
+    assert "refused round 1: has 2 rows." in out
+    failed = f"Run {run.id} failed: only 1 site remains. Lower min_rows in policy.toml. Until then, round 1 (histograms"
+    assert failed in out
+    assert ".," not in out
 
 
 def test_without_a_server_it_is_still_told_who_is_approved(states):

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.conftest import HOSTILE
 from fedsieve.dashboard.reading import MOST_LINES, MOST_RUNS, MOST_WORDS
-from fedsieve.dashboard.server_state import newest, server_state
+from fedsieve.dashboard.server_state import MOST_IN_ANSWER, newest, server_state
 from fedsieve.deployment.runs import AFTER, new_run, what_follows
 
 STATES = {"site-0": "online", "site-1": "online", "site-2": "last heard of 2026-03-04 05:06"}
@@ -27,6 +27,26 @@ def test_sites_the_run_and_its_ending(server):
     events = newest(server)[1].events()
     assert done["bytes"] == sum(event["n_bytes"] for event in events if event["event"] == "answered")
     assert state["troubles"] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (
+            "Sieve: only 2 sites remain; 3 are needed. Dropped: 'siteC': has 200 rows; its rules ask for 1000 "
+            "(min_rows in policy.toml): sums of few rows hide little. Wait for more rows, or lower it.",
+            "Sieve: only 2 sites remain; 3 are needed.",
+        ),
+        ("words without an end " * 20, f"{'words without an end ' * 7}words without…"),
+        ("x" * 400, f"{'x' * MOST_IN_ANSWER}…"),
+        ("ends in policy.toml.", "ends in policy.toml."),
+    ],
+)
+def test_a_failure_is_told_by_its_first_sentence_and_never_cut_in_a_word(server, reason, told):
+    new_run(server, list(STATES), []).fail(reason)
+    state = server_state(server, STATES)
+    assert state["answer"] == f"2 of 3 sites are online. The latest run failed: {told}"
+    assert state["run"]["reason"] == reason
 
 
 def test_where_each_site_is_in_a_running_round(server):

@@ -44,7 +44,7 @@ def test_a_difference_is_that_of_pairs_and_turns_around(ours, data, n_folds, met
 def test_what_is_the_same_differs_in_nothing(values):
     found = difference(np.array(values), np.array(values) + 0.0, "average_precision", 5)
     assert tuple(found) == (0, 0, 0)
-    assert found.verdict == "no different from"
+    assert found.verdict == "not shown to differ from"
 
 
 def test_a_constant_lead_is_sure():
@@ -84,7 +84,7 @@ def test_it_says_how_it_was_judged_and_by_how_much():
     first, second, *_, last = str(found).splitlines()
     assert first == "Sieve: 3 of 9 features, judged in 4 folds of 40 labeled rows."
     assert second.startswith("ML-kNN: average precision 0.9100 ± 0.0082; better than random features (+0.3025, 95% ")
-    assert "no different from all features (+0.0000, 95% interval +0.0000 to +0.0000)" in second
+    assert "not shown to differ from all features (+0.0000, 95% interval +0.0000 to +0.0000)" in second
     assert last == "Mind the rows."
 
 

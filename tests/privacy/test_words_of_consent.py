@@ -16,6 +16,7 @@ from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.messages.base import AT_WORST, Terms
 from fedsieve.methods import FedCMFSMethod, FMLFSMethod, SieveMethod, SSFMLFSMethod
 from fedsieve.privacy import SITE, rows_leave, what_leaves, why_forbidden
+from fedsieve.report.sections.privacy import revealed
 from fedsieve.tables import ArrayTable
 from fedsieve.transport.codec import decode, encode
 from fedsieve.transport.endpoint import Bare, Endpoint
@@ -39,6 +40,13 @@ def test_what_second_moments_give_away_at_worst_is_said_wherever_they_leave():
     told = [entry for method in METHODS for entry in what_leaves(method)]
     assert {kind for kind, words in told if AT_WORST in words} == COMPARING
     assert all(AT_WORST in words for kind, words in told if kind in COMPARING)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{method.parameters().get('wire')}")
+def test_a_report_admits_the_worst_that_the_person_who_consents_is_told(method):
+    for kind, words in what_leaves(method):
+        worst = words.rpartition("at worst, ")[2].partition(";")[0] if "at worst, " in words else ""
+        assert worst in revealed(m.REPLIES[kind]), kind
 
 
 def test_as_many_bins_are_said_as_are_answered_about():

@@ -159,7 +159,7 @@ def test_clients_that_are_lost_together_are_dropped_together():
 def test_drop_needs_two_clients_to_remain():
     case = example(n_clients=2)
     method = SSFMLFSMethod(case.features, on_bad_client="drop")
-    with pytest.raises(ProtocolError, match=r"1 client left, at least 2 needed\. Dropped: 'site-1': the disk"):
+    with pytest.raises(ProtocolError, match=r"only 1 site remains; 2 are needed\. Dropped: 'site-1': the disk"):
         drive(method, labeled(case), sites(case), spoil(m.RangesAndMoments, lambda _: m.Refusal("the disk is on fire")))
 
 

@@ -146,12 +146,24 @@ def test_vendored_files_are_those_that_are_listed():
 
 def test_names_are_no_markup_in_markdown():
     text = as_markdown(summarize(record_of([*HOSTILE, "plain"], 10), evaluation()))
-    assert "\n| 1 | \\<script\\>document.title='owned'\\</script\\> |" in text
+    assert "\n| 1 | 1 to 6 | \\<script\\>document.title='owned'\\</script\\> |" in text
     assert r"a\|b \`c\` \*d\*" in text
     assert max(map(len, text.splitlines())) < 6000
     chosen = text.partition("\n## Features that matter")[0].splitlines()
     widths = {line.count("|") - line.count("\\|") for line in chosen if line.startswith("|")}
     assert len(widths) == 1
+
+
+def test_the_table_of_features_in_markdown_has_all_columns_with_titles_alike():
+    record = record_of([f"f{i}" for i in range(12)], 4)
+    lines = as_markdown(summarize(record)).splitlines()
+    (head,) = (line for line in lines if line.startswith("| rank |"))
+    assert head == (
+        "| rank | rank, range | feature | score | chance | relevance | redundancy | most like | stability | by SSFMLFS "
+        "| why |"
+    )
+    row = next(line for line in lines if line.startswith("| 2 |")).split(" | ")
+    assert (row[1:3], row[7]) == (["1 to 7", "f1"], "f0")
 
 
 def test_markdown_tells_what_the_page_tells():
@@ -172,6 +184,12 @@ def test_markdown_tells_what_the_page_tells():
         assert f"| {pair['first']} | {pair['second']} | {pair['value']} |" in text
     assert "| 2 | covariances of the columns | 300 B | 6.0 kB |" in text
     assert "| 4 | 0.125 | 0.02 |" in text
+
+
+def test_a_number_that_is_shown_as_nothing_has_no_sign():
+    record = record_of([f"f{i}" for i in range(12)], 4)
+    record["relevance"]["f1"] = -0.00001
+    assert "-0.0000" not in as_markdown(summarize(record))
 
 
 @pytest.mark.parametrize("make", [render_page, as_markdown])

@@ -35,12 +35,32 @@ def test_the_answer_is_one_sentence_with_the_numbers(record):
     record["chance"]["f1"] = 2.0
     found = summarize(record)
     assert found["answer"] == (
-        "Sieve chose 4 of 12 features from 50 labeled rows and 303 unlabeled rows of 3 sites; 3 of them score better "
-        "than chance."
+        "Sieve chose 4 of 12 features from 50 labeled rows and 303 unlabeled rows of 3 sites; 3 of the 4 score "
+        "better than chance."
     )
     assert found["notes"] == ["1 chosen feature scores no better than chance: f1."]
     assert {"value": "1.23 s", "label": "in 2 rounds"} in found["figures"]
     assert {"value": "9.0 kB", "label": "left all sites together"} in found["figures"]
+
+
+@pytest.mark.parametrize(
+    ("k", "n_low", "words"),
+    [
+        (1, 0, "it scores better"),
+        (1, 1, "it scores no better"),
+        (2, 0, "both score better"),
+        (2, 1, "1 of the 2 scores better"),
+        (2, 2, "neither scores better"),
+        (4, 0, "all 4 score better"),
+        (4, 1, "3 of the 4 score better"),
+        (4, 4, "none of the 4 scores better"),
+    ],
+)
+def test_what_scores_better_than_chance_are_features_and_neither_rows_nor_sites(k, n_low, words):
+    record = record_of(NAMES, k)
+    record["pairs"] = None
+    record["chance"] = {name: 2.0 if name in NAMES[:n_low] else 0.0 for name in NAMES}
+    assert summarize(record)["answer"].endswith(f" of 3 sites; {words} than chance.")
 
 
 def test_it_is_json_and_the_same_each_time(record):
@@ -129,6 +149,7 @@ def test_sites_that_were_dropped_or_absent_are_told_with_the_reason(record):
 def test_bytes_stand_beside_raw_rows_and_the_paper_s_formula(record):
     amounts = {one["what"]: one["bytes"] for one in federation_section(record)["amounts"]}
     assert list(amounts.values()) == [9000, 303 * 12 * 8, 303 * 12 * 4, 303 * 4 * 4]
+    assert [what.rpartition(", ")[2] for what in amounts][1:] == ["8 bytes a value", *["4 bytes a value"] * 2]
     rounds = federation_section(record)["rounds"]
     assert [(one["rounds"], one["title"], one["sent"]) for one in rounds] == [
         ("1", "ranges of the columns", 3000),
@@ -165,6 +186,62 @@ def test_each_message_that_left_says_what_it_reveals(record):
     assert left["Covariances"]["title"] == "covariances of the columns"
     for text in (render_page(summarize(record)), as_markdown(summarize(record))):
         assert "Covariances" not in text.partition('id="data"')[0]
+
+
+def test_rules_of_the_run_are_those_that_were_in_force(record):
+    record["parameters"] |= {"min_cell": 0, "rows_per_column": 0, "max_rows": 1000}
+    record["federation"] = {"run": "r1", "sites": ["north", "south", "east"], "absent": [], "min_rows": 50}
+    privacy = summarize(record)["privacy"]
+    rules = {one["rule"]: one["value"] for one in privacy["rules"]}
+    assert rules["fewest rows of a site"] == "50"
+    assert "0" not in rules.values()  # of single sites, their own policies say it
+    for text in (render_page(summarize(record)), as_markdown(summarize(record))):
+        assert "Each site applied its own policy.toml besides" in text
+    record["parameters"] |= {"secure": True, "min_cell": 5, "rows_per_column": 3}
+    rules = {one["rule"]: one["value"] for one in summarize(record)["privacy"]["rules"]}
+    assert rules["fewest rows of all sites that a number may describe"] == "5"
+    assert rules["fewest rows of all sites"] == "50"
+    assert rules["rows of all sites that each compared column needs"] == "3"
+    assert "policy.toml" not in as_markdown(summarize(record | {"federation": None}))
+
+
+def audit_of(record, **other):
+    section = {"words": ["Nothing was read."], "columns": ["attack"], "rows": [["membership"]]}
+    same = {"method": record["method"], "features": list(record["order"]), "parameters": dict(record["parameters"])}
+    return {"section": section, **same, **other}
+
+
+def test_an_audit_of_another_method_or_table_is_told(record):
+    assert summarize(record, None, audit_of(record))["privacy"]["audit"]["warning"] is None
+    bins = audit_of(record, parameters={**record["parameters"], "n_bootstraps": 0, "secure": True})
+    for audit, words in (
+        (audit_of(record, method="SSFMLFS"), "This audit is of SSFMLFS, not of the selection above."),
+        (audit_of(record, features=["p1"]), "of Sieve, on another table, of 1 column, not of the selection above."),
+        (bins, "of Sieve, with secure True, not of the selection above."),
+        ({"section": bins["section"]}, "does not say which method and columns it attacked"),
+    ):
+        summary = summarize(record, None, audit)
+        assert words in summary["privacy"]["audit"]["warning"]
+        for text in (render_page(summary), as_markdown(summary)):
+            assert text.index("This audit ") < text.index("Nothing was read.")
+
+
+def test_the_audit_that_is_missing_is_named_by_a_command_that_fits(record):
+    def command():
+        return summarize(record)["privacy"]["audit_command"]
+
+    assert command() == "fedsieve audit --method sieve --table ROWS.csv -o audit.json"
+    assert command() in render_page(summarize(record))
+    record["command"] = "fedsieve demo --seed 1"
+    assert command() == "fedsieve audit --method sieve -o audit.json"
+    record["parameters"] |= {"secure": True, "epsilon": 2.0, "delta": 1e-7, "ranges": "federated"}
+    wanted = "--method sieve --secure --epsilon 2.0 --delta 1e-07 --ranges federated -o"
+    assert wanted in command()
+    record["method"], record["parameters"] = "SSFMLFS", {"wire": "vectors", "ranges": "robust", "secure": False}
+    assert "audit --method ssfmlfs --wire vectors -o" in command()
+    record["federation"] = {"run": "r1", "sites": [], "absent": []}
+    assert command() == "fedsieve audit FOLDER --table ROWS.csv -o audit.json"
+    assert summarize(record | {"method": "a rival"})["privacy"]["audit_command"] is None
 
 
 def test_the_map_puts_like_features_side_by_side(record):
@@ -286,7 +363,7 @@ def test_where_the_error_rate_was_controlled_it_is_told_with_its_doubts(record):
         record["columns"].append(column)
         record[column] = dict.fromkeys(record["order"], 0.5)
     summary = summarize(record)
-    assert summary["notes"][-2:] == [words, doubt]
+    assert summary["notes"][-2:] == [words, "Too few <rows>."]
     titles = {column["key"]: column["title"] for column in summary["features"]["columns"]}
     assert (titles["knockoff_margin"], titles["e_value"]) == ("Margin", "Evidence")
     assert "rank_linear" not in titles  # of a part of the method, no method of its own
@@ -297,6 +374,9 @@ def test_an_empty_selection_is_an_answer():
     summary = summarize(record)
     assert summary["answer"].startswith("Sieve chose none of 700 features from ")
     assert "chance" not in summary["answer"]
+    shown = {column["key"] for column in summary["features"]["columns"]}
+    assert "relevance" in shown
+    assert not {"redundancy", "redundant_with"} & {*shown, *summary["features"]["values"]}
     ranks = [point["rank"] for point in summary["scores"]["points"]]
     assert (ranks[0], ranks[-1], len(set(ranks))) == (1, 700, len(ranks))
 

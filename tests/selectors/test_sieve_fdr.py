@@ -59,6 +59,7 @@ def test_nothing_is_an_answer_and_is_said(federation):
     assert not selector.support_.any()
     assert selector.fdr_["threshold"] == np.inf
     assert "no feature is selected. This is an answer" in selector.fdr_["words"]
+    assert not [row["why"] for row in selector.explain() if "nothing chosen" in row["why"]]  # as nothing is chosen
     assert len(selector.order_) == 15
     assert selector.influence_ is None
     assert all(not row["selected"] for row in selector.explain())
@@ -109,7 +110,7 @@ def test_it_warns_of_what_it_can_see(federation):
         Sieve(fdr=0.3, **QUICK).fit(X, Y, clients=[rows + 2 * (np.arange(15) == 4) for rows in sites])
     with pytest.warns(FedSieveWarning, match="spread wider than all rows in 'x0', .*center='sites' takes deviations"):
         Sieve(fdr=0.3, **QUICK).fit(2 * X, Y, clients=sites)
-    with pytest.warns(FedSieveWarning, match="fdr=0.05 can select nothing: .* at least 27 features, of 15"):
+    with pytest.warns(FedSieveWarning, match="at fdr=0.05 nothing can be selected: .* at least 27 features, of 15"):
         Sieve(fdr=0.05, **QUICK).fit(X, Y, clients=sites)
     with pytest.warns(FedSieveWarning, match="not sure: 20 unlabeled rows are few for 15 columns"):
         Sieve(fdr=0.3, **QUICK).fit(X, Y, clients=[rows[:10] for rows in sites[:2]])
@@ -201,7 +202,7 @@ def test_an_advised_rate_is_enough(n):
         assert "No fdr selects from so few: leave it out, and give n_features_to_select." in found
     else:
         advised = float(re.search("a larger fdr, from (.*) on", found)[1])
-        assert "can select nothing" not in doubts({"fdr": advised}, *federation)
+        assert "nothing can be selected" not in doubts({"fdr": advised}, *federation)
 
 
 @pytest.mark.parametrize("fdr", [1e-300, 5e-324])

@@ -124,6 +124,8 @@ def audit(
     say(f"{len(findings)} attacks in {time.perf_counter() - start:.0f} s.")
     record = {
         "about": about,
+        "method": setting.method.name,
+        "features": list(setting.method.features),
         "parameters": _plain(setting.method.parameters()),
         "versions": versions(),
         "findings": [one.as_record() for one in findings],

@@ -3,6 +3,7 @@
 A function of the operator's folder, and of what the engine says of each site. No rows, no keys, no numbers of replies.
 """
 
+import re
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -173,11 +174,19 @@ def _answer(n_online: int, n_sites: int, run: Mapping[str, Any] | None, sites: l
         asks = f" in round {run['round']} ({run['asks']})" if run["round"] is not None else " about to begin"
         return f"{there} A run is{asks}" + (f"; {counted(len(waiting), 'site')} to answer." if waiting else ".")
     if state == FAILED:
-        return f"{there} {what} failed: {run['reason'][:MOST_IN_ANSWER]}"
+        return f"{there} {what} failed: {_first_sentence(run['reason'])}"
     if state == INTERRUPTED:
         return f"{there} {what} was interrupted."
     chose = f" and chose {counted(run['selected'], 'feature')}" if has_result else ""
     return f"{there} {what} has ended well{chose}."
+
+
+def _first_sentence(reason: str) -> str:
+    """Of a reason; of a long one, whole words of it."""
+    first = re.split(r"(?<=[.!?])\s+(?=[A-Z'\"])", reason, maxsplit=1)[0]
+    if len(first) <= MOST_IN_ANSWER:
+        return first
+    return f"{first[: MOST_IN_ANSWER + 1].rpartition(' ')[0] or first[:MOST_IN_ANSWER]}…"
 
 
 def _about(agreement: Agreement | None) -> list[dict[str, str]]:

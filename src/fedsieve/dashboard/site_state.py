@@ -69,8 +69,8 @@ def _consent(site: SiteFolder) -> dict[str, Any]:
     if since is None or not takes_part:
         said = "No consent is in force: every request is refused."
     else:
-        limits = Limits(latest.get("for_runs"), latest.get("for_days")).words or "without a limit of its own"
-        said = f"{short(latest.get('by'))} consented on {moment(since)}, {limits}; Ctrl-C at 'join' ends it."
+        limits = Limits(latest.get("for_runs"), latest.get("for_days")).words or "with no time or run limit"
+        said = f"{short(latest.get('by'))} consented on {moment(since)}, {limits}; press Ctrl-C in `join` to withdraw."
     shown = [_consent_line(entry) for entry in reversed(entries[-MOST_LINES:])]
     return {"words": said, "now": takes_part, "entries": shown}
 

@@ -23,6 +23,7 @@ METRICS = (*MEASURES, *OF_PREDICTIONS)
 FIRST = "average_precision"  # the metric of the verdict
 CONFIDENCE = 0.95
 LITTLE = 0.01  # of average precision: a lead that is surely less pays for no selection
+UNDECIDED = "not shown to differ from"  # of few rows: that nothing was seen does not say that nothing is there
 OWN = "own"  # the point at which a selector keeps as many features as it would
 
 
@@ -36,8 +37,8 @@ class Difference(NamedTuple):
     @property
     def verdict(self) -> str:
         """Better or worse only where the whole interval is."""
-        better, alike, worse = VERDICTS
-        return better if self.low > 0 else worse if self.high < 0 else alike
+        better, _, worse = VERDICTS
+        return better if self.low > 0 else worse if self.high < 0 else UNDECIDED
 
 
 def difference(ours: Float, theirs: Float, metric: str, n_folds: int) -> Difference:

@@ -43,6 +43,7 @@ class Reply:
     """What a client sends back. Replies with `+` add up: the sum is the reply of both clients' rows together."""
 
     n_rows: int
+    at_worst: ClassVar[str] = ""  # what it can give away though all rules are obeyed, beside what its docstring says
     why_no_sum: ClassVar[str] = ""  # where replies do not add up, the reason
     why_not_masked: ClassVar[str] = ""  # where they do, but not number by number as masked sums need it
 

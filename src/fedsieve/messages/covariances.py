@@ -72,6 +72,8 @@ class Covariances(Reply):
     unknown order.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
+
     n_rows: int
     features: tuple[str, ...]
     labels: tuple[str, ...]

@@ -28,9 +28,11 @@ from fedsieve.tables import Table
 class Histograms(Reply):
     """How many present values of each column lie in each bin, one column's bins after the other's.
 
-    Reveals how the values of each column are spread over the bins, an outlying value by its bin alone; no value, and
-    nothing of how columns go together.
+    Reveals how the values of each column are spread over the bins, an outlying value by its bin alone; nothing
+    of how columns go together.
     """
+
+    at_worst: ClassVar[str] = "at worst, how many rows have a value that the server guessed"
 
     n_rows: int
     features: tuple[str, ...]
@@ -148,6 +150,5 @@ class HistogramsTerms(Terms):
         codes = ", or one for each code of a nominal one" if self.columns.nominal else ""
         return (
             f"how many values of each of {len(self.columns.features)} columns lie in each of at most {MOST_EDGES + 1} "
-            f"bins{codes}: how values are spread; at worst, how many rows have a value that the server guessed; "
-            "nothing of how columns go together"
+            f"bins{codes}: how values are spread; {Histograms.at_worst}; nothing of how columns go together"
         )

@@ -36,6 +36,7 @@ class Information(Reply):
     lie beyond an edge.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
     why_no_sum: ClassVar[str] = "information does not add up. FMLFS needs each site at the server itself."
 
     n_rows: int

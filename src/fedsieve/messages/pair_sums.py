@@ -29,6 +29,8 @@ class PairSums(Reply):
     Reveals how alike any two features relate the rows; of two rows, how far apart they are in each feature.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
+
     n_rows: int
     features: tuple[str, ...]
     upper: Float

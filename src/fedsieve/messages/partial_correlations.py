@@ -35,6 +35,7 @@ class PartialCorrelations(Reply):
     Reveals how each of these pairs is related in a site once the given variables are accounted for.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
     why_no_sum: ClassVar[str] = "correlations of single sites do not add up. Use combine='pooled'."
 
     n_rows: int

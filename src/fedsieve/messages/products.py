@@ -37,6 +37,8 @@ class Products(Reply):
     Reveals one weighted sum of distances per feature and round; after n_features rounds it could reveal the pair sums.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
+
     n_rows: int
     values: Float
 

@@ -63,6 +63,10 @@ class Projections(Reply):
     many sets of weights as there are columns it could reveal the covariances.
     """
 
+    at_worst: ClassVar[str] = (
+        "at worst, how each column varies with as many columns of the server's choice as there are labels"
+    )
+
     n_rows: int
     features: tuple[str, ...]
     sums: Float
@@ -258,6 +262,5 @@ class ProjectionsTerms(FilledTerms):
         codes = ", with one column for each code of a nominal one" if self.columns.nominal else ""
         return (
             f"{wide}means and spreads of {len(self.columns.features)} columns{codes}, and how each varies with the "
-            "labels that the server's model predicts; at worst, as with as many columns of the server's choice as "
-            "there are labels"
+            f"labels that the server's model predicts; {Projections.at_worst}"
         )

@@ -34,6 +34,12 @@ class ScoreCounts(Reply):
     are; of a site without labels the last alone.
     """
 
+    at_worst: ClassVar[str] = (
+        "at worst, as the server chooses the model, how many rows lie on which side of thresholds of its choice, no "
+        "two of these sets fewer than min_cell apart; with two labels and more, by adding such sets up, whether a row "
+        "that it guessed is there"
+    )
+
     n_rows: int
     labels: tuple[str, ...]
     counts: Int  # (n_labels, 2, SCORE_BINS)
@@ -142,9 +148,7 @@ class ScoreCountsTerms(Terms):
         """Counts."""
         return (
             f"where labels are known, how many rows have each of {len(self.labels)} labels, and in which of "
-            f"{SCORE_BINS} bins the model's scores of rows with and without it lie; at worst, as the server chooses "
-            "the model, how many rows lie on which side of thresholds of its choice, no two of these sets fewer than "
-            "min_cell apart; with two labels and more, by adding such sets up, whether a row that it guessed is there"
+            f"{SCORE_BINS} bins the model's scores of rows with and without it lie; {ScoreCounts.at_worst}"
         )
 
 

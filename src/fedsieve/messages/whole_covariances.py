@@ -13,7 +13,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.errors import DataError
 from fedsieve.measures.column_facts import ColumnFacts
-from fedsieve.messages.base import Known, Reply
+from fedsieve.messages.base import AT_WORST, Known, Reply
 from fedsieve.messages.columns import Columns, Scaling, same_names
 from fedsieve.messages.covariances import AskCovariances, Covariances, CovariancesTerms
 from fedsieve.messages.filled import FilledRequest
@@ -31,6 +31,7 @@ class WholeCovariances(Reply):
     another site, how many values it misses.
     """
 
+    at_worst: ClassVar[str] = AT_WORST
     why_not_masked: ClassVar[str] = (
         "where some sites miss values the total would be of the others alone. Ask for means first."
     )

@@ -114,7 +114,7 @@ def _little_to_find(found: ErrorRate, against: Contest, columns: Sequence[str]) 
     if found.least > n_units:
         smallest = smallest_rate(n_units) if n_units else inf
         way_out = f"Use a larger fdr, from {_rounded_up(smallest)} on." if smallest < 1 else NO_RATE
-        yield f"fdr={found.q:g} can select nothing: a selection has {_at_least(found)}, of {n_units}. {way_out}"
+        yield f"at fdr={found.q:g} nothing can be selected: a selection has {_at_least(found)}, of {n_units}. {way_out}"
     if against.n_labeled < FEW_LABELED:
         yield (
             f"little can be found: {counted(against.n_labeled, 'labeled row')}; with fewer than {FEW_LABELED} next to "

@@ -94,10 +94,11 @@ def _sentence(row: dict[str, Any], by_relevance: int, n_selected: int, at: str =
     if not np.isnan(row["stability"]):
         often = f"{row['stability']:.0%}".replace("%", " %")
         parts.append(f"chosen in {often} of the bootstraps (rank {row['rank_low']:.0f} to {row['rank_high']:.0f})")
-    alike = "nothing chosen is much like it"
     if row["redundant_with"] is not None and row["redundancy"] >= ALIKE:
-        alike = f"much like {row['redundant_with']!r}, which is chosen (|correlation| {row['redundancy']:.2f})"
-    return f"{state}: {'; '.join([*parts, alike])}."
+        parts.append(f"much like {row['redundant_with']!r}, which is chosen (|correlation| {row['redundancy']:.2f})")
+    elif n_selected:
+        parts.append("nothing chosen is much like it")
+    return f"{state}: {'; '.join(parts)}."
 
 
 def _th(number: int) -> str:

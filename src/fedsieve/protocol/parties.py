@@ -19,6 +19,7 @@ from fedsieve.protocol.method import Labeled, Method, least_sites
 from fedsieve.protocol.outcome import Selection
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.tables import Table
+from fedsieve.text import counted
 
 GatherCohort: TypeAlias = Callable[[tuple[str, ...], int], RunCohort]
 """A cohort of these clients, after so many rounds."""
@@ -70,9 +71,9 @@ def federated_selection(
             names = tuple(name for name in names if name not in bad.reasons)
             rounds, attempt = cohort.round, attempt + 1
             if len(names) < method.min_clients:
-                clients = "client" if len(names) == 1 else "clients"
+                remain = "no site remains" if not names else f"only {counted(len(names), 'site')} remain"
                 raise ProtocolError(
-                    f"{method.name}: {len(names)} {clients} left, at least {method.min_clients} needed. Dropped: "
+                    f"{method.name}: {remain}{'s' * (len(names) == 1)}; {method.min_clients} are needed. Dropped: "
                     + why_each(dropped)
                 ) from bad
 

@@ -31,20 +31,23 @@ def escaped(text: str) -> str:
 
 def _selection(summary: Mapping[str, Any]) -> Iterator[str]:
     features = summary["features"]
-    shown = [column for column in features["columns"] if column["kind"] == "number"]
+    beside_rank = [column for column in features["columns"] if column["beneath"] == "rank"]
+    others = [column for column in features["columns"] if column["beneath"] != "rank"]
     n = min(features["n_chosen"], MOST_FEATURES)
     rest = "" if n == features["n_chosen"] else f", the best {n}"
     yield f"## Chosen features ({features['n_chosen']:,} of {features['n_features']:,}{rest})\n"
     rows = (
         [
             str(place + 1),
+            *(_cell(column, features["values"][column["key"]][place]) for column in beside_rank),
             _name(features["names"][place]),
-            *(_number(features["values"][column["key"]][place], column["digits"]) for column in shown),
+            *(_cell(column, features["values"][column["key"]][place]) for column in others),
             escaped(features["why"][place]) if features["why"] else "",
         ]
         for place in range(n)
     )
-    yield from _table(["rank", "feature", *(column["title"] for column in shown), "why"], rows)
+    titles = ["rank", *(f"rank, {column['title']}" for column in beside_rank), "feature"]
+    yield from _table([*titles, *(_title(column["title"]) for column in others), "why"], rows)
     if summary["labels"]:
         yield "## Features that matter for each label\n"
         rows = (
@@ -136,9 +139,13 @@ def _privacy(privacy: Mapping[str, Any]) -> Iterator[str]:
     if privacy["rules"]:
         rules = ([escaped(one["rule"]), escaped(one["value"])] for one in privacy["rules"])
         yield from _table(["rule of the run", ""], rules)
+    if privacy["own_rules"]:
+        yield f"{escaped(privacy['own_rules'])}\n"
     if privacy["left_out"]:
         yield f"Left out, because a total would tell of few rows: {', '.join(map(_name, privacy['left_out']))}.\n"
     if privacy["audit"]:
+        if privacy["audit"]["warning"]:
+            yield f"> {escaped(privacy['audit']['warning'])}\n"
         yield from (f"{escaped(words)}\n" for words in privacy["audit"]["words"])
         yield from _table(privacy["audit"]["columns"], ([escaped(c) for c in row] for row in privacy["audit"]["rows"]))
 
@@ -204,5 +211,17 @@ def _name(name: str) -> str:
     return escaped(cut_name(name))
 
 
+def _title(title: str) -> str:
+    """
+    >>> _title("Redundancy"), _title("By SSFMLFS")
+    ('redundancy', 'by SSFMLFS')
+    """
+    return title[:1].lower() + title[1:]
+
+
+def _cell(column: Mapping[str, Any], value: Any) -> str:
+    return _number(value, column["digits"]) if column["kind"] == "number" else _name(value or "-")
+
+
 def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
+    return "-" if value is None else f"{value:z,.{digits}f}"  # z: nothing is not below zero

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError
 from fedsieve.files import write_together
 from fedsieve.reading import read_json
@@ -30,7 +31,7 @@ def summary_of(path: Path) -> dict[str, Any]:
     if file.name == EVALUATION:
         evaluation = read_json(file)
         return _of_whole(file, lambda: summarize_evaluation(evaluation))
-    return summary_of_record(file, read_selection(file, whole=True))
+    return summary_of_record(file, _selection(path))
 
 
 def summary_of_record(file: Path, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +42,18 @@ def summary_of_record(file: Path, record: Mapping[str, Any]) -> dict[str, Any]:
 
 def comparison_of(first: Path, second: Path) -> dict[str, Any]:
     """The summary of two selections, named as their paths are."""
-    one, other = ({**ABSENT, **read_selection(path, whole=True)} for path in (first, second))
+    one, other = ({**ABSENT, **_selection(path)} for path in (first, second))
     return _of_whole(first, lambda: summarize_comparison(one, other, (_named(first), _named(second))))
+
+
+def _selection(path: Path) -> dict[str, Any]:
+    """The selection in a file or a folder; a run's folder without one says why."""
+    if path.is_dir() and not (path / JSON).exists() and (reason := RunFolder(path).failure()) is not None:
+        raise DataError(
+            f"{path}: this run failed; it has no selection. The reason: {reason.rstrip('.')}. Report another run, or "
+            "start one: fedsieve federation run."
+        )
+    return read_selection(path, whole=True)
 
 
 def write_report(summary: Mapping[str, Any], target: Path, owner: str) -> None:

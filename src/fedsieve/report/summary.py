@@ -77,7 +77,7 @@ def summarize_evaluation(evaluation: Mapping[str, Any]) -> dict[str, Any]:
                 "value": f"{evaluation['n_rows']:,}",
                 "label": f"{plural(evaluation['n_rows'], 'labeled row')} with {_many(evaluation['n_labels'], 'label')}",
             },
-            {"value": f"{n_folds:,}", "label": "folds, in each of which it was done anew"},
+            {"value": f"{n_folds:,}", "label": "folds, with a fresh selection in each"},
         ],
         "notes": quality["words"][conclusion + 1 :],
         "quality": {**quality, "words": quality["words"][:conclusion]},
@@ -124,13 +124,19 @@ def _answer(record: Mapping[str, Any], federation: Mapping[str, Any]) -> str:
     sites = _many(federation["n_took_part"], "site")
     rows.append(f"{_many(federation['n_rows'], 'unlabeled row')} of {sites}" if federation["n_rows"] else sites)
     low = no_better_than_chance(record)
-    worth = ""
-    if low is not None and k:
-        worth = f"; {k - len(low):,} of them {_score(k - len(low))} better than chance"
-        if not low:
-            worth = "; it scores better than chance" if k == 1 else "; all of them score better than chance"
+    worth = "" if low is None or not k else f"; {_how_many(k - len(low), k)} better than chance"
     chose = f"{k:,}" if k else "none"
     return f"{visible(record['method'])} chose {chose} of {_many(n, 'feature')} from {' and '.join(rows)}{worth}."
+
+
+def _how_many(number: int, k: int) -> str:
+    """How many of the chosen features score; the total says that neither rows nor sites are meant."""
+    if k == 1:
+        return "it scores" if number else "it scores no"
+    if number == k:
+        return "both score" if k == 2 else f"all {k:,} score"
+    of_none = "neither" if k == 2 else f"none of the {k:,}"
+    return f"{number:,} of the {k:,} {_score(number)}" if number else f"{of_none} scores"
 
 
 def _figures(record: Mapping[str, Any], federation: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -161,7 +167,7 @@ def _notes(record: Mapping[str, Any]) -> list[str]:
         notes.append(f"{_many(len(low), 'chosen feature')} {_score(len(low))} no better than chance: {which}.")
     rate = record.get("fdr")
     if rate is not None:
-        notes += [visible(str(words)) for words in (rate["words"], *rate["doubts"])]
+        notes += [_sentence(visible(str(words))) for words in (rate["words"], *rate["doubts"])]
     dropped = record["dropped"]
     if dropped:
         notes.append(f"{_many(len(dropped), 'site')} did not take part to the end; see the federation below.")
@@ -177,6 +183,11 @@ def _notes(record: Mapping[str, Any]) -> list[str]:
             f"Chosen again from the totals of a run that selected {record['reranked_from']:,}; no site was asked."
         )
     return notes
+
+
+def _sentence(words: str) -> str:
+    """What follows the name of a method in a warning, by itself."""
+    return words[:1].upper() + words[1:]
 
 
 def _many(number: int, noun: str) -> str:

@@ -101,7 +101,7 @@ class Sieve(FederatedSelector):
         `bound(threshold)`: which are chosen so often, and how many of them at most, on average, without reason
         (Shah and Samworth); computed when it is first read
     stability_ : ndarray, in which share of bootstraps the feature is chosen; computed when it is first read, or pickled
-    null_band_ : ndarray, the score that chance would hardly give a feature; computed when it is first read
+    null_band_ : ndarray, a score that chance alone would rarely reach; computed when it is first read
     rank_interval_ : ndarray of shape (n_features_in_, 2), between which ranks a feature is in nine of ten bootstraps;
         computed with `stability_`
     per_label_ : ndarray of shape (n_labels, n_features_in_), a feature's absolute correlation with each label over all

@@ -57,5 +57,5 @@ def test_a_killed_server_is_started_again(consortium, tell):
 def test_three_of_four_killed_are_too_many(consortium, tell):
     run = consortium.run(out="three")
     kill_before_answer(consortium, run, COVARIANCES, VICTIM, "siteC", "siteD")
-    outcome = assert_refused(consortium, run, "1 client left, at least 2 needed.", "'siteC'", run.folder.id)
+    outcome = assert_refused(consortium, run, "only 1 site remains; 2 are needed.", "'siteC'", run.folder.id)
     tell("covariances: siteB, siteC and siteD killed when asked", outcome)

@@ -73,7 +73,7 @@ def test_too_few_remaining_sites_end_the_run_with_a_message_and_no_result(consor
     without_rows("siteA", "siteB", "siteC", "siteE")
     run = consortium.run(out="too-few")
     assert run.command.wait(RUN_SECONDS) == 2
-    assert "1 client left, at least 2 needed. Dropped: 'siteA'" in run.command.message
+    assert "only 1 site remains; 2 are needed. Dropped: 'siteA'" in run.command.message
     assert run.folder.id in run.command.message
     assert not run.output.exists()
     assert run.folder.result() is None

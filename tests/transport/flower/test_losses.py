@@ -143,7 +143,7 @@ def test_too_few_sites_end_the_run_with_all_losses_named(consortium):
     sabotage(consortium, "site-2", "AskPairSums", engine_error(5))
     run = consortium.lead()
     assert run.result() is None
-    assert "1 client left, at least 2 needed" in run.failure()
+    assert "only 1 site remains; 2 are needed" in run.failure()
     assert "'site-0': its process failed" in run.failure()
     assert "'site-2': its node is gone" in run.failure()
     last = run.events()[-1]
@@ -162,7 +162,7 @@ def test_sites_that_are_lost_in_one_round_are_all_named(consortium):
 def test_the_number_of_sites_that_must_remain_is_the_agreed_one(consortium):
     consortium.agree(rounds={"min_clients": 3})
     sabotage(consortium, "site-1", "AskRangesAndMoments", raises)
-    assert "2 clients left, at least 3 needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
+    assert "only 2 sites remain; 3 are needed. Dropped: 'site-1': its process failed" in consortium.lead().failure()
 
 
 @pytest.mark.parametrize("loss", ["raises", "is silent", "garbage"])

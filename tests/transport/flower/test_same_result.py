@@ -93,6 +93,7 @@ def test_the_record_says_what_only_a_federation_has(consortium):
         "run": run.id,
         "name": "fed",
         "agreement": agreement.fingerprint,
+        "min_rows": agreement.min_rows,
         "sites": ["site-0", "site-1", "site-2"],
         "absent": [],
         "refused_replies": {},

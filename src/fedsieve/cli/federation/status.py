@@ -93,7 +93,7 @@ def _sites_table(states: dict[str, str], events: list[dict[str, Any]]) -> Table:
             n_bytes[event["site"]] += event["n_bytes"]
             last[event["site"]] = f"answered round {event['round']}"
         elif event["event"] == "refused":
-            last[event["site"]] = event["reason"]
+            last[event["site"]] = f"refused round {event['round']}: {event['reason']}"
     table = Table(title="Sites, and what they did in the latest run", title_justify="left")
     table.add_column("site", no_wrap=True)
     table.add_column("state")
@@ -106,8 +106,9 @@ def _sites_table(states: dict[str, str], events: list[dict[str, Any]]) -> Table:
 
 def _run_line(run: RunFolder, events: list[dict[str, Any]], *, is_edge: bool) -> str:
     rounds = [event for event in events if event["event"] == "round"]
-    if run.failure() is not None:
-        state = f"failed: {run.failure()}"
+    failure = run.failure()
+    if failure is not None:
+        state = f"failed: {failure.rstrip('.')}. Until then"
     elif run.has_ended:
         state = "was a check, and has its findings" if run.is_check else "has its result"
     elif run.leader() is not None:

@@ -11,7 +11,8 @@ const DASHES = ["none", "6,3", "2,3", "8,3,2,3", "1,4"];
 const byId = (id) => document.getElementById(id);
 const short = (name) => { const letters = [...name]; return letters.length > LONGEST ? letters.slice(0, LONGEST - 1).join("") + "…" : name; };
 const whole = new Intl.NumberFormat("en-US");
-const fixed = (value, digits) => (value === null || value === undefined ? "-" : digits ? value.toFixed(digits) : whole.format(value));
+const unsigned = (text) => (Number(text) === 0 ? text.replace("-", "") : text); // nothing is not below zero
+const fixed = (value, digits) => (value === null || value === undefined ? "-" : digits ? unsigned(value.toFixed(digits)) : whole.format(value));
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);
@@ -39,6 +40,14 @@ async function unpack() {
 function wholeTicks(low, high, width) {
   const ticks = high > low ? d3.ticks(low, high, Math.min(high - low, Math.max(2, width / 80))).filter(Number.isInteger) : [low];
   return { ticks, tickFormat: (value) => whole.format(value) };
+}
+
+// Of points on a logarithmic axis those whose numbers do not lie on each other; the first ones come first.
+function logTicks(values, width) {
+  const place = (value) => (width * Math.log(value)) / Math.log(d3.max(values));
+  const ticks = [];
+  for (const value of values) if (ticks.every((other) => Math.abs(place(other) - place(value)) > 36)) ticks.push(value);
+  return ticks;
 }
 
 // What the marks of a chart stand for, above it: each with a drawing like the marks themselves.
@@ -98,7 +107,7 @@ function table(features) {
       startsHigh: column.kind === "number" && column.digits > 0,
     }));
   const lower = features.names.map((name) => name.toLowerCase());
-  const state = { column: 0, down: false, page: 0, words: "", which: features.n_chosen ? "chosen" : "all", everything: false };
+  const state = { column: 0, down: false, page: 0, words: "", which: features.n_chosen ? "chosen" : "all", everything: false, before: null };
   const body = document.querySelector("#table tbody");
 
   function feature(place) {
@@ -194,7 +203,13 @@ function table(features) {
   byId("search").addEventListener("input", (event) => {
     state.words = event.target.value;
     state.page = 0;
-    if (state.words.trim() && state.which !== "all") setWhich("all"); // a search is for a feature, wherever it is
+    if (state.words.trim() && state.before === null) { // a search is for a feature, wherever it is
+      state.before = state.which;
+      setWhich("all");
+    } else if (!state.words.trim() && state.before !== null) {
+      setWhich(state.before);
+      state.before = null;
+    }
     draw();
   });
   const setWhich = (which) => {
@@ -202,7 +217,12 @@ function table(features) {
     for (const radio of document.getElementsByName("which")) radio.checked = radio.value === which;
   };
   for (const radio of document.getElementsByName("which")) {
-    radio.addEventListener("change", () => { state.which = radio.value; state.page = 0; draw(); });
+    radio.addEventListener("change", () => {
+      state.which = radio.value;
+      if (state.before !== null) state.before = radio.value; // what is said during a search holds after it
+      state.page = 0;
+      draw();
+    });
   }
   for (const [id, step] of [["before", -1], ["after", 1]]) {
     byId(id).addEventListener("click", () => { state.page += step; draw(); byId("features").scrollIntoView(); });
@@ -255,7 +275,7 @@ function certainty(rows) {
   chart("certainty", "Ranks of the best chosen features over bootstraps", (width) => Plot.plot(base(width, {
     height: 52 + Math.max(160, rows.length * 15), marginLeft: Math.min(170, width * 0.4), marginTop: 48, marginBottom: 8,
     x: { label: "rank", axis: "top", labelOffset: 44, domain: [1, worst], ...wholeTicks(1, worst, width * 0.6) },
-    y: { label: null, tickFormat: (rank) => names.get(rank), tickSize: 0, domain: rows.map((row) => row.rank) },
+    y: { type: "point", label: null, tickFormat: (rank) => names.get(rank), tickSize: 0, domain: rows.map((row) => row.rank) },
     marks: [
       Plot.ruleY(rows, { y: "rank", x1: "low", x2: "high", stroke: "var(--quiet)", strokeWidth: 3, strokeLinecap: "round" }),
       Plot.dot(rows, { y: "rank", x: "rank", fill: "var(--accent)", r: 4 }),
@@ -400,8 +420,9 @@ function graph({ nodes, links }, measure) {
 }
 
 function comparison(changes) {
+  const sizes = changes.overlap_at.map((row) => row.k);
   chart("overlap-curve", "Share of the best k features that both selections have", (width) => Plot.plot(base(width, {
-    x: { label: "best k of each", type: "log", tickFormat: (k) => whole.format(k), ticks: changes.overlap_at.map((row) => row.k).filter((k) => /^[125]0*$/.test(String(k))) }, y: { label: "share in both", domain: [0, 1] },
+    x: { label: "best k of each", type: "log", tickFormat: (k) => whole.format(k), ticks: logTicks([...changes.n_selected.filter((k) => sizes.includes(k)), ...sizes], width - 70) }, y: { label: "share in both", domain: [0, 1] },
     marks: [
       Plot.lineY(changes.overlap_at, { x: "k", y: "share", stroke: "var(--accent)", strokeWidth: 2 }),
       Plot.dot(changes.overlap_at, { x: "k", y: "share", fill: "var(--accent)" }),

@@ -15,7 +15,7 @@ MOST_CERTAIN = 40  # chosen features whose ranks are drawn
 MOST_POINTS = 600  # of the curve
 COLUMNS: dict[str, tuple[str, int, str]] = {
     "scores": ("Score", 3, "what the order follows; larger is better"),
-    "chance": ("chance", 3, "the score that chance would hardly give it, by permuted labels"),
+    "chance": ("chance", 3, "a score that chance alone would rarely reach (permuted labels)"),
     "relevance": ("Relevance", 4, "how much it tells of the labels"),
     "redundancy": ("Redundancy", 2, "how like it is to the chosen feature most like it, 0 to 1"),
     "redundant_with": ("most like", 0, "the chosen feature most like it"),
@@ -36,6 +36,7 @@ BENEATH = {
     "ranks": "rank",
 }
 """Columns that stand in small letters beneath another one, if that is there."""
+OF_CHOSEN = ("redundancy", "redundant_with")
 HIDDEN = ("rank_low", "rank_high", "rank_linear", "rank_together", "rank_alone", "rank_trees")
 """Told otherwise, or the ranks of a method's own parts."""
 
@@ -44,6 +45,8 @@ def features_section(record: Mapping[str, Any]) -> dict[str, Any]:
     """All features, best first: per column one list, so that twenty thousand stay small."""
     order, nearest = record["order"], _nearest(record)
     told = {**{name: record[name] for name in record["columns"]}, **nearest}
+    if not record["selected"]:  # then nothing is like what is chosen
+        told = {name: values for name, values in told.items() if name not in OF_CHOSEN}
     shown = [name for name in (*COLUMNS, *_others(record)) if name in told]
     columns = [_column(name) for name in shown]
     values: dict[str, list[Any]] = {name: [plain(told[name].get(feature)) for feature in order] for name in shown}

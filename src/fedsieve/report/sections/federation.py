@@ -141,8 +141,11 @@ def _amounts(record: Mapping[str, Any], sent: int) -> list[dict[str, Any]]:
     if record["n_rows"]:
         n_rows, n_features, k = sum(record["n_rows"].values()), len(record["order"]), len(record["selected"])
         amounts += [
-            {"what": "raw rows, 8 bytes a value", "bytes": n_rows * n_features * DOUBLE, "ours": False},
-            {"what": "paper's formula, all features", "bytes": n_rows * n_features * SINGLE, "ours": False},
-            {"what": "paper's formula, chosen features", "bytes": n_rows * k * SINGLE, "ours": False},
+            {"what": f"{what}, {width} bytes a value", "bytes": n_rows * n * width, "ours": False}
+            for what, n, width in (
+                ("raw rows", n_features, DOUBLE),
+                ("paper's formula, all features", n_features, SINGLE),
+                ("paper's formula, chosen features", k, SINGLE),
+            )
         ]
     return amounts

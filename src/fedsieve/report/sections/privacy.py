@@ -7,53 +7,62 @@ from typing import Any
 
 from fedsieve.messages import REPLIES, message_title
 from fedsieve.protocol.cohort import SERVER
+from fedsieve.report.sections.audit import audit_command, audit_part
 from fedsieve.text import visible
 
 RULES = {
     "secure": "secure sums: the server sees totals only",
     "min_clients": "fewest sites",
     "min_rows": "fewest rows of a site",
-    "min_cell": "fewest rows a number may describe",
-    "rows_per_column": "rows that each compared column needs",
+    "min_cell": "fewest rows of all sites that a number may describe",
+    "rows_per_column": "rows of all sites that each compared column needs",
     "max_rows": "most rows that a site may claim",
     "epsilon": "epsilon, of noise",
     "delta": "delta, of noise",
 }
 """Parameters that are rules of privacy, and what they say."""
+IN_ALL = {"min_rows": "fewest rows of all sites"}  # what a rule is about where sums are secure
+OF_SECURE_SUMS = ("min_cell", "rows_per_column")  # each site has such rules of its own, which the server is not told
 NO_NOISE = ("delta",)  # says nothing without epsilon
+
+OWN_RULES = "Each site applied its own policy.toml besides; the server is not told what it says."
 
 
 def privacy_section(record: Mapping[str, Any], audit: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What left, under which rules, and what an audit found."""
     parameters = record["parameters"]
     secure, epsilon = parameters.get("secure") is True, parameters.get("epsilon")
-    in_process = record["federation"] is None
+    federation = record["federation"]
+    idle = (*NO_NOISE * (epsilon is None), *OF_SECURE_SUMS * (not secure))
+    agreed = {**parameters, **{name: federation[name] for name in RULES if federation and name in federation}}
     rules = [
-        {"rule": words, "value": _value(parameters[name])}
-        for name, words in RULES.items()
-        if name in parameters and not (epsilon is None and name in NO_NOISE)
+        {"rule": words, "value": _value(agreed[name])}
+        for name, words in ({**RULES, **IN_ALL} if secure else RULES).items()
+        if name in agreed and name not in idle
     ]
     return {
-        "words": _words(secure, epsilon, in_process, record.get("privacy")),
+        "words": _words(secure, epsilon, federation is None, record.get("privacy")),
         "left": _left(record["transcript"]),
         "rules": rules,
+        "own_rules": "" if federation is None else OWN_RULES,
         "left_out": [visible(name) for name in record.get("left_out", [])],
-        "audit": _audit(audit),
+        "audit": audit_part(audit, record),
+        "audit_command": audit_command(record),
     }
 
 
 def revealed(kind: type) -> str:
-    """What follows "Reveals" in the docstring of a message."""
+    """What follows "Reveals" in the docstring of a message, and what a reply can give away at worst."""
     found = re.search(r"Reveals (.*?)\.?(\n\n|$)", inspect.getdoc(kind) or "", re.DOTALL)
     if found is None:
         raise ValueError(f"the docstring of {kind.__name__} does not say what it reveals; add 'Reveals ...'.")
-    return " ".join(found[1].split())
+    return "; ".join(filter(None, (" ".join(found[1].split()), getattr(kind, "at_worst", ""))))
 
 
 def _words(secure: bool, epsilon: float | None, in_process: bool, noise: Mapping[str, Any] | None) -> list[str]:
     words = ["Sites sent no table of rows, only the answers that are listed here, each with what it reveals."]
     if in_process:
-        words.append("All tables were on one machine, which read them as the sites' own machines would.")
+        words.append("All tables were on one machine, which processed each as its site would.")
     words.append(
         "Sums were secure: the server saw totals over all sites, and no single site's answer."
         if secure
@@ -86,15 +95,3 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else visible(f"{value:,}" if isinstance(value, int) else str(value))
-
-
-def _audit(audit: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The section that `fedsieve audit` made, as text."""
-    if audit is None:
-        return None
-    section = audit["section"]
-    return {
-        "words": [visible(str(one)) for one in section["words"]],
-        "columns": [visible(str(one)) for one in section["columns"]],
-        "rows": [[visible(str(cell)) for cell in row] for row in section["rows"]],
-    }

@@ -152,6 +152,7 @@ def _record(
         "run": run.id,
         "name": agreement.name,
         "agreement": agreement.fingerprint,
+        "min_rows": agreement.min_rows,
         "sites": settings["sites"],
         "absent": settings["absent"],
         "refused_replies": dict(refused),
