@@ -98,6 +98,17 @@ def test_label_looks_at_its_options_before_a_model_leaves(fedsieve, tables, opti
     assert (result.code, result.message) == (2, words)
 
 
+@pytest.mark.parametrize("command", ["collect", "label"])
+@pytest.mark.parametrize("below", ["", "new"])
+@pytest.mark.usefixtures("site")
+def test_a_file_in_the_way_of_the_result_is_named_before_any_site_is_asked(fedsieve, tables, command, below):
+    tables["mine"].write_text("mine")
+    result = fedsieve("federation", command, tables["fed"], "--out", tables["mine"] / below)
+    assert result.code == 2
+    assert "is a file" in result.message
+    assert result.message.endswith("Choose another folder.")
+
+
 @pytest.mark.usefixtures("site")
 def test_the_operator_is_told_where_sites_will_count_no_second_model(tables):
     folder = ServerFolder(tables["fed"])

@@ -12,6 +12,7 @@ from fedsieve.cli.console import err, say
 from fedsieve.cli.progress import prepare_kernels
 from fedsieve.errors import ParameterError
 from fedsieve.experiments.records import Records
+from fedsieve.result_folder import check_folder
 
 if TYPE_CHECKING:
     from fedsieve.experiments.config import Experiment, Trial
@@ -48,6 +49,8 @@ def benchmark(
     from fedsieve.experiments.runner import pending
     from fedsieve.report.experiment_report import write_report
 
+    if output is not None:
+        check_folder(output)
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
     experiments = {path: _implemented(read_experiment(path)) for path in configs}

@@ -53,11 +53,11 @@ def rerank(
     changes |= dict(assignment(text) for text in change or ())
     if not changes:
         raise ParameterError("rerank needs -k, or --set NAME=VALUE, to know what to change.")
-    record = read_selection(result, whole=True)
     folder = result if result.is_dir() else result.parent
     target = None if output is None and k in (None, "auto") else output or folder / f"k{k}"
-    if target is not None and not force:
-        refuse_to_overwrite(target)
+    if target is not None:
+        refuse_to_overwrite(target, force=force)
+    record = read_selection(result, whole=True)
     place = _operators(folder, federation) if record.get("federation") else None
     file = _totals_file(folder, place, record)
     totals = read_totals(file)
@@ -68,8 +68,8 @@ def rerank(
     method, selection = rerank_totals(totals, rows, changes)
     again = reranked_record(record, method, selection)
     target = target or folder / f"k{len(again['selected'])}"
-    if output is None and not force:
-        refuse_to_overwrite(target)
+    if output is None:
+        refuse_to_overwrite(target, force=force)
     again |= {"pairs": pairs_record(method, selection), "command": command_again()}
     write_selection(again, target)
     page = write_report_of(target)

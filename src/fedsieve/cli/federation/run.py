@@ -67,8 +67,8 @@ def run(
     agreement = federation.agreement()
     refuse_edge_server(agreement, folder, "run")
     way = way_to(agreement.sites, distances, bits)
-    if output is not None and not force:
-        refuse_to_overwrite(output)
+    if output is not None:
+        refuse_to_overwrite(output, force=force)
     if resume is None:
         sites, absent = wait_for_sites(federation, wait, agreement.method.min_clients)
         this = new_run(federation, sites, absent)
