@@ -16,6 +16,7 @@ from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import pairs_record, read_selection, refuse_to_overwrite, write_selection
+from fedsieve.text import counted
 from fedsieve.transport.rerank import rerank as rerank_totals
 from fedsieve.transport.rerank import reranked_record
 from fedsieve.transport.totals_file import TOTALS, Totals, read_totals, result_digest
@@ -77,8 +78,8 @@ def rerank(
     if line := chance_line(again):
         say(line)
     say_error_rate(again)
-    before = len(record["selected"])
-    say(f"Selected {len(again['selected'])} features instead of {before}, asking nobody; the result is in {target}.")
+    before, now = len(record["selected"]), counted(len(again["selected"]), "feature")
+    say(f"Selected {now} instead of {before}, asking nobody; the result is in {target}.")
     if page is not None:
         say(f"To look at it: {page}")
     if as_json:

@@ -70,7 +70,8 @@ def collect(
         here += files.left_over(before, here, [name for name in took_part if name not in here])
     wanted = [name for name in took_part if name not in here]
     if not wanted:
-        say(f"The rows of all {len(here)} sites of run {followed.id} are in {place} already.")
+        n_sites = f"{'all ' * (len(here) > 1)}{counted(len(here), 'site')}"
+        say(f"The rows of {n_sites} of run {followed.id} are in {place} already.")
         told = _show(record, files, here, {}, way)
         if as_json:
             document(told)
