@@ -19,6 +19,7 @@ from fedsieve.files import write_atomically, write_together
 from fedsieve.protocol import Method
 from fedsieve.protocol.outcome import CORRELATION, Outcome, Selection, bytes_by_kind
 from fedsieve.reading import read_json
+from fedsieve.result_folder import check_folder, make_folder
 from fedsieve.versions import versions
 
 FORMAT = "fedsieve-selection/1"
@@ -131,10 +132,7 @@ def write_selection_json(text: str, folder: Path) -> None:
 def write_selection(record: dict[str, Any], folder: Path) -> None:
     """Write both files once both are complete, `selection.json` last."""
     text = selection_text(record)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be made: {error.strerror}.") from None
+    make_folder(folder)
     write_together(
         {
             folder / CSV: lambda file: _write_ranking(record, file),
@@ -143,10 +141,13 @@ def write_selection(record: dict[str, Any], folder: Path) -> None:
     )
 
 
-def refuse_to_overwrite(folder: Path, way_out: str = "Choose another --out, or give --force to replace it.") -> None:
-    """Stop before any work where a result lies already."""
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder}: is a file; the result needs a folder.")
+def refuse_to_overwrite(
+    folder: Path, way_out: str = "Choose another --out, or give --force to replace it.", *, force: bool = False
+) -> None:
+    """Stop before any work where none could be written, or, unless by `force`, where a result lies already."""
+    check_folder(folder)
+    if force:
+        return
     present = [name for name in (JSON, CSV) if (folder / name).exists()]
     if present:
         raise DataError(f"{folder / present[0]} exists already. {way_out}")

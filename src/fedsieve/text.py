@@ -25,6 +25,15 @@ def plural(number: int, noun: str) -> str:
     return f"{noun}{'s' * (number != 1)}"
 
 
+def is_or_are(number: int) -> str:
+    """What so many things do.
+
+    >>> f"1 of 3 sites {is_or_are(1)} online"
+    '1 of 3 sites is online'
+    """
+    return "is" if number == 1 else "are"
+
+
 def cut_name(name: str) -> str:
     """A name that fits into a cell of a table; of a longer one, its beginning."""
     return name if len(name) <= MOST_NAME else f"{name[:MOST_NAME]}…"

@@ -12,6 +12,7 @@ from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.deployment.site_scores import what_stays, write_scores
 from fedsieve.errors import DataError
+from fedsieve.selection_file import FORMAT, selection_text
 
 FREE = "min_rows = 10\nmin_cohort = 2\nrows_per_column = 1\nallow_exact_ranges = true\n"
 
@@ -64,15 +65,35 @@ def test_init_knows_what_can_follow_and_nothing_else(fedsieve, tables):
     assert result.message == "--after must be one of 'collect', 'label'; got 'publish'."
 
 
-def test_rows_are_approved_after_a_run_and_where_the_rules_allow_it(fedsieve, site):
-    result = fedsieve("federation", "approve-rows", site.path, "--yes")
+@pytest.mark.parametrize("named", [(), ("--run", "20261117-100000")])
+def test_rows_are_approved_after_a_run_and_where_the_rules_allow_it(fedsieve, site, named):
+    result = fedsieve("federation", "approve-rows", site.path, "--yes", *named)
     assert result.code == 2
     assert (
         "has no result of a run yet. One comes at the end of a run in which this site takes part: fedsieve"
         in result.message
     )
-    named = fedsieve("federation", "approve-rows", site.path, "--run", "20261117-100000", "--yes")
-    assert "has no result of a run '20261117-100000', so that nothing can follow it here." in named.message
+
+
+def test_a_run_that_a_site_does_not_know_is_told_with_those_that_it_does(fedsieve, site):
+    runs = ("20261117-100000", "20261118-100000")
+    for run in runs:
+        (site.results / run).mkdir(parents=True)
+        (site.results / run / "selection.json").write_text("{}")
+    named = fedsieve("federation", "approve-rows", site.path, "--run", "2026", "--yes")
+    assert named.code == 2
+    assert named.message == f"{site.path}: has no result of a run '2026'. Known: {', '.join(runs)}."
+
+
+def test_why_nothing_follows_a_run_names_the_site(fedsieve, site):
+    run = "20261117-100000"
+    (site.results / run).mkdir(parents=True)
+    empty = {"columns": [], "dropped": {}, "transcript": [], "parameters": {}, "n_rows": {}}
+    record = {"format": FORMAT, "method": "Sieve", "selected": ["age"], "order": ["age"], **empty}
+    (site.results / run / "selection.json").write_text(selection_text(record))
+    said = fedsieve("federation", "approve-rows", site.path, "--yes")
+    assert said.code == 2
+    assert said.message == f"siteA: run '{run}' was under another agreement than it holds now. Start a new run."
 
 
 @pytest.mark.parametrize("command", ["collect", "label"])
@@ -96,6 +117,17 @@ def test_without_a_run_nothing_follows(fedsieve, site, tables, command):
 def test_label_looks_at_its_options_before_a_model_leaves(fedsieve, tables, option, words):
     result = fedsieve("federation", "label", tables["fed"], "--yes", *option)
     assert (result.code, result.message) == (2, words)
+
+
+@pytest.mark.parametrize("command", ["collect", "label"])
+@pytest.mark.parametrize("below", ["", "new"])
+@pytest.mark.usefixtures("site")
+def test_a_file_in_the_way_of_the_result_is_named_before_any_site_is_asked(fedsieve, tables, command, below):
+    tables["mine"].write_text("mine")
+    result = fedsieve("federation", command, tables["fed"], "--out", tables["mine"] / below)
+    assert result.code == 2
+    assert "is a file" in result.message
+    assert result.message.endswith("Choose another folder.")
 
 
 @pytest.mark.usefixtures("site")

@@ -1,9 +1,11 @@
 """`fedsieve benchmark`: runs what is missing, writes tables, names mistakes."""
 
+import re
 import shutil
 
 import pytest
 
+from fedsieve.errors import DataError
 from fedsieve.experiments import selection
 
 CONFIG = """
@@ -157,10 +159,12 @@ def factors(fedsieve, tmp_path_factory):
     path = tmp_path_factory.mktemp("sensitivity") / "factors.toml"
     path.write_text(SENSITIVITY)
     estimate = fedsieve("benchmark", path, "--estimate").out
-    assert "factors: 12 runs to do, nothing is recorded that would tell how long." in estimate
+    said = r"factors: 12 runs to do, about \d+\.\d CPU minutes, by 3 runs timed now: nothing was recorded\."
+    assert re.search(said, " ".join(estimate.split()))
     assert not (path.parent / "results").exists()
     result = fedsieve("benchmark", path)
     assert result.code == 0, result.err
+    assert re.search(r"factors: 9 runs to do, about .*, by 3 runs timed now", " ".join(result.err.split()))
     return path
 
 
@@ -175,6 +179,19 @@ def test_sensitivity_says_first_how_long_it_takes_then_writes_a_page(fedsieve, f
     assert sum(map(int, counted.split("|")[3:6])) == 3  # the default, another lam and another k: each has a verdict
     assert (results / "factors-raw.png").read_bytes().startswith(b"\x89PNG")
     assert "factors: 0 runs to do, about 0.00 CPU hours." in fedsieve("benchmark", factors, "--estimate").out
+
+
+def test_where_no_run_can_be_timed_the_number_is_told_and_why(fedsieve, tmp_path, monkeypatch):
+    def absent(name):
+        raise DataError(f"{name}: no such file.")
+
+    monkeypatch.setattr("fedsieve.experiments.hours.load_by_name", absent)
+    path = tmp_path / "absent.toml"
+    path.write_text(SENSITIVITY)
+    result = fedsieve("benchmark", path, "--estimate")
+    said = " ".join(result.out.split())
+    assert result.code == 0
+    assert "absent: 12 runs to do, nothing is recorded that would tell how long. None could be timed: digits: " in said
 
 
 def test_elsewhere_the_hours_are_told_by_the_records_beside_the_file(fedsieve, factors, tmp_path):

@@ -141,6 +141,22 @@ def test_an_agreement_below_that_was_left_behind_is_refused_and_pack_takes_the_n
     assert start().message.startswith("edgeA did not consent")
 
 
+def test_folders_of_two_edge_servers_that_were_mixed_up_are_named_and_nobody_changes_hands(fedsieve, tables, below):
+    below("--with-keys")
+    top, own = ServerFolder(tables["top"]), ServerFolder(tables["own"])
+    other = top.site("edgeB").path
+    before = {file: file.read_bytes() for file in own.path.rglob("*") if file.is_file()}
+    for command in (("edge", other, "--below", own.path, "--yes"), ("pack", own.path, "--above", other)):
+        result = fedsieve("federation", *command)
+        assert result.code == 2
+        assert result.message.startswith(f"{own.path}: belongs to 'edgeA' of the federation 'top' (operator's key ")
+        assert f"and {other} is that of 'edgeB' in 'top'" in result.message
+        assert result.message.endswith("Is one of them the wrong folder?")
+    assert {file: file.read_bytes() for file in own.path.rglob("*") if file.is_file()} == before
+    assert fedsieve("federation", "pack", own.path, "--above", other, "--force").code == 0
+    assert own.agreement().above.client == "edgeB"
+
+
 def test_an_agreement_below_that_was_changed_by_hand_is_refused_by_name(tables, below, start):
     below()
     file = tables["own"] / AGREEMENT

@@ -5,6 +5,9 @@ import os
 
 import pytest
 
+from fedsieve.errors import DataError
+from fedsieve.result_folder import check_folder
+
 NAMES = ("selection.json", "ranking.csv")
 BESIDE = ("report.html", "summary.json", "totals.bin")
 
@@ -77,6 +80,31 @@ def test_a_file_where_the_folder_should_be_is_named_before_any_work(fedsieve, ta
     tables["result"].write_text("mine")
     result = fedsieve(*tables.select())
     assert result.code == 2
-    assert result.message == f"{tables['result']}: is a file; the result needs a folder."
+    assert result.message == f"{tables['result']}: is a file; the result needs a folder. Choose another folder."
     assert "round" not in result.err
     assert tables["result"].read_text() == "mine"
+
+
+@pytest.mark.parametrize("more", [(), ("--force",)])
+@pytest.mark.parametrize("command", ["select", "evaluate", "rerank", "benchmark"])
+def test_a_file_among_the_folders_above_is_named_before_any_work(fedsieve, tables, command, more):
+    """There is no input either, of which nobody would be told who did the work first."""
+    tables["file"].write_text("mine")
+    absent, site = tables["absent.csv"], ("--client", tables["siteA.csv"], "--client", tables["siteC.csv"])
+    arguments = {
+        "select": ("--labeled", absent, "--labels", "a", *site, *more),
+        "evaluate": ("--labeled", absent, "--labels", "a", *more),
+        "rerank": (tables["absent"], "-k", 2, *more),
+        "benchmark": (tables["absent.toml"],),
+    }
+    result = fedsieve(command, *arguments[command], "--out", tables["file"] / "new")
+    assert result.code == 2
+    assert result.message == (
+        f"{tables['file'] / 'new'}: cannot be made: {tables['file']} is a file. Choose another folder."
+    )
+
+
+def test_a_folder_in_which_nobody_may_write_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("fedsieve.result_folder.os.access", lambda *_: False)  # this account may be root
+    with pytest.raises(DataError, match=f"new: cannot be written: this account may not write in {tmp_path}. Choose"):
+        check_folder(tmp_path / "new")

@@ -46,7 +46,7 @@ def test_replies_of_a_run_are_deleted_and_all_else_of_it_stays(fedsieve, server)
     run, other = run_with_replies(server), run_with_replies(server)
     result = fedsieve("federation", "purge", server.path, "--runs", run.id, "--yes")
     assert result.code == 0
-    assert result.out.splitlines()[-1] == "Deleted what was kept of 1 runs; 10.0 kB are free."
+    assert result.out.splitlines()[-1] == "Deleted what was kept of 1 run; 10.0 kB are free."
     assert not run.replies.exists()
     assert (run.path / "run.json").is_file()
     assert other.replies.is_dir()
@@ -104,6 +104,7 @@ def test_it_is_said_that_a_run_without_a_result_cannot_be_resumed_afterwards(fed
     run_with_replies(server)
     result = fedsieve("federation", "purge", server.path, "--all", "--yes")
     assert "cannot be resumed" in " ".join(result.out.replace("│", " ").split())
+    assert "Deleted what was kept of 1 run; " in result.out
 
 
 @pytest.mark.parametrize("options", [[], ["--all", "--older-than", 3], ["--runs", "x", "--all"]])

@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 from fedsieve.datasets import table_files, tables
+from fedsieve.datasets.dialect import Reading
+from fedsieve.datasets.streams import open_stream
 from fedsieve.errors import DataError
 from fedsieve.files import write_atomically, write_together
 
@@ -118,6 +120,30 @@ def test_a_torn_row_is_named_by_its_line_and_not_shown(tmp_path, row):
         tables.read_table(file)
     assert f"line 4 has {row.count(',') + 1} fields, the first line 3" in str(error.value)
     assert "Smith" not in str(error.value)
+
+
+def test_no_thread_of_pyarrow_is_left_with_a_python_object(tmp_path, monkeypatch):
+    """One that dropped the last reference to a handler while Python ended aborted the process."""
+    handlers = []
+
+    def watched(read):
+        def reading(file, options, parsing, converting):
+            handlers.append(parsing.invalid_row_handler)
+            return read(file, options, parsing, converting)
+
+        return reading
+
+    monkeypatch.setattr(csv, "read_csv", watched(csv.read_csv))
+    monkeypatch.setattr(csv, "open_csv", watched(csv.open_csv))
+    good, torn = tmp_path / "good.csv", tmp_path / "torn.csv"
+    good.write_text("a,b\n1,2\n")
+    torn.write_text("a,b\n1,2\n1,2,3\n")
+    tables.read_table(good)
+    open_stream(good, Reading())
+    for read in (tables.read_table, lambda file: open_stream(file, Reading())):
+        with pytest.raises(DataError, match="line 3 has 3 fields, the first line 2"):
+            read(torn)
+    assert handlers == [None] * 5  # a torn file is read once more, for the number of its line
 
 
 def test_what_a_format_cannot_hold_is_an_error_and_leaves_nothing(tmp_path):

@@ -47,9 +47,25 @@ def test_what_is_the_same_differs_in_nothing(values):
     assert found.verdict == "not shown to differ from"
 
 
-def test_a_constant_lead_is_sure():
-    assert difference(np.full(5, 0.8), np.full(5, 0.7), "average_precision", 5).verdict == "better than"
-    assert difference(np.full(5, 0.8), np.full(5, 0.7), "coverage", 5).verdict == "worse than"
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_a_lead_that_is_the_same_in_every_fold_tells_nothing_of_its_spread(n_folds):
+    """Two folds of a metric of few steps have it by chance; "better than" would be said of an interval of no width."""
+    for metric in METRICS:
+        found = difference(np.full(n_folds, 0.8), np.full(n_folds, 0.7), metric, n_folds)
+        assert (found.low, found.high) == (-np.inf, np.inf)
+        assert found.verdict == "not shown to differ from"
+
+
+def test_what_is_not_known_is_said_and_has_no_interval_in_files():
+    lead = [value + 0.1 for value in HIGH]
+    found = made_up(lead, HIGH, lead)
+    assert "not shown to differ from random features (+0.1000, the same in every fold)" in found.verdict[1]
+    assert found.verdict[2].startswith("Not known: these rows do not tell")
+    (row,) = (r for r in found.summary if r["own"] and r["method"] == RANDOM and r["metric"] == "average_precision")
+    assert (row["gain_low"], row["gain_high"]) == (None, None)
+    assert row["verdict"] == "Sieve is not shown to differ from random"
+    against_all = made_up(HIGH, LOW, lead).verdict
+    assert against_all[-1] == "Better than as many random features; not known whether all features are better (ML-kNN)."
 
 
 HIGH, LOW = [0.90, 0.91, 0.92, 0.91], [0.60, 0.62, 0.61, 0.60]

@@ -351,7 +351,7 @@ BAD = [
         "evaluate: 8 rows to learn from are too few: MLkNN: n_neighbors must be below the number of training rows, 8.*"
         "In more folds each learns from more rows; or choose other classifiers",
     ),
-    ({"n_folds": 60}, "evaluate: a fold of 1 rows is too small: .* Take fewer folds"),
+    ({"n_folds": 60}, "evaluate: a fold of 1 row is too small: .* Take fewer folds"),
 ]
 
 

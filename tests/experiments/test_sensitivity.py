@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from fedsieve.errors import ParameterError
+from fedsieve.experiments import hours
 from fedsieve.experiments.config import Trial
 from fedsieve.experiments.experiment_file import read_experiment
+from fedsieve.experiments.hours import estimated_hours
 from fedsieve.experiments.records import Records
-from fedsieve.experiments.runner import Task, estimated_hours, pending
+from fedsieve.experiments.runner import Task, pending
 from fedsieve.experiments.sensitivity import random_beside, variants
 
 GOOD = """
@@ -119,6 +121,18 @@ def test_the_file_of_the_paper_can_be_read():
     assert [row.values[0][1] for row in found["lam"]] == pytest.approx([0.4 + 0.2 * step for step in range(9)])
     for rows in found.values():  # in every factor but k, the default is one of the values
         assert any(row.contender == experiment.contenders[0] for row in rows) or rows is found["k"]
+
+
+def test_where_nothing_is_recorded_a_run_of_each_method_is_timed_until_the_time_is_over(write, tmp_path, monkeypatch):
+    experiment = read_experiment(write(GOOD.replace('"digits", "yeast"', '"digits"')))
+    for seconds, n_timed in ((60, 3), (0, 1)):
+        monkeypatch.setattr(hours, "TIMING_SECONDS", seconds)
+        records = Records(tmp_path / f"{seconds}.jsonl")
+        tasks = pending(experiment, records)
+        assert hours.time_some(tasks, records) == n_timed
+        left = pending(experiment, records)
+        assert len(left) == len(tasks) - n_timed
+        assert 0 < estimated_hours(left, records) < 1
 
 
 def test_hours_are_those_of_alike_runs(write, tmp_path):

@@ -314,7 +314,7 @@ def test_tests_of_fedcmfs_may_be_many_and_information_is_asked_once():
 
 
 def test_a_cohort_below_the_least_is_refused_by_the_rules_themselves():
-    with pytest.raises(ProtocolError, match="in a run of 1 sites; its policy asks for 3"):
+    with pytest.raises(ProtocolError, match="in a run of 1 site; its policy asks for 3"):
         SiteRules(SIEVE, SITE).check_story(honest(SIEVE)[0], "1", ("a",), Story(), {})
 
 

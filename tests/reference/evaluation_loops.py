@@ -1,7 +1,7 @@
 """Cross-validation of a selection in plain loops, honest or leaky, and the corrected interval of a mean difference."""
 
 from collections.abc import Callable, Sequence
-from math import sqrt
+from math import inf, sqrt
 
 from scipy import stats
 
@@ -34,6 +34,8 @@ def judged(
 def interval(gains: Sequence[float], n_folds: int) -> tuple[float, float]:
     """The 95 % interval of a mean over folds, by Nadeau and Bengio."""
     mean = sum(gains) / len(gains)
+    if abs(mean) > 1e-12 and max(gains) - min(gains) < 1e-12:
+        return -inf, inf  # nothing is known of how they vary
     variance = sum((gain - mean) ** 2 for gain in gains) / (len(gains) - 1)
     test_share, train_share = 1 / n_folds, (n_folds - 1) / n_folds
     error = sqrt((1 / len(gains) + test_share / train_share) * variance)

@@ -111,6 +111,15 @@ def test_a_comparison_has_its_own_page():
     assert 'id="rank-shifts"' in text
 
 
+def test_an_interval_that_is_not_known_is_said_in_its_place():
+    record = evaluation()
+    row = next(row for row in record["summary"] if row["gain"] is not None and row["own"])
+    row |= {"gain_low": None, "gain_high": None}
+    told = re.findall(r'data-title="95 % interval"[^>]*>([^<]*)<', render_page(summarize_evaluation(record)))
+    assert told.count("not known") == 1
+    assert len(told) > 1
+
+
 def test_an_evaluation_has_its_own_page_and_text():
     summary = summarize_evaluation(evaluation())
     text = render_page(summary)

@@ -118,7 +118,7 @@ def test_the_similarity_is_a_correlation_over_common_labels():
     [
         (
             lambda Y: np.column_stack([Y, np.full(40, np.nan)]),
-            "1 of 4 labels are known in no row, the first .* label 3",
+            "1 of 4 labels is known in no row, the first .* label 3",
         ),
         (lambda Y: np.where(Y == 0, -1, 1), "all known labels are 1, since -1 means unknown. Absent labels are 0"),
         (lambda Y: np.where(Y == 0, 2, np.nan), "labels must be 0 or 1; got another number in row"),

@@ -174,7 +174,7 @@ def asked(made, edge, run="run"):
 def test_an_edge_server_with_too_few_sites_says_who_is_absent(tmp_path):
     made = two_levels(tmp_path, example(n_clients=4))
     made.start("edge-0", without(made.grids["edge-0"], 2))
-    said = "an edge server: 1 of its sites are online, 2 are needed. Absent: 'site-2'."
+    said = "an edge server: 1 of its sites is online, 2 are needed. Absent: 'site-2'."
     assert asked(made, "edge-0").reason == said
 
 

@@ -19,6 +19,7 @@ from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.files import write_atomically
 from fedsieve.methods import METHODS
+from fedsieve.text import counted
 from fedsieve.versions import versions
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def audit(
     out.print(_table(findings))
     for words in section["words"][1:]:
         say(words)
-    say(f"{len(findings)} attacks in {time.perf_counter() - start:.0f} s.")
+    say(f"{counted(len(findings), 'attack')} in {time.perf_counter() - start:.0f} s.")
     record = {
         "about": about,
         "method": setting.method.name,

@@ -1,5 +1,6 @@
 """`fedsieve benchmark`: run an experiment's configurations, resume where it stopped, write its tables and figures."""
 
+import tempfile
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,8 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from fedsieve.cli.console import err, say
 from fedsieve.cli.progress import prepare_kernels
-from fedsieve.errors import ParameterError
+from fedsieve.errors import FedSieveError, ParameterError
 from fedsieve.experiments.records import Records
+from fedsieve.result_folder import check_folder
+from fedsieve.text import counted
 
 if TYPE_CHECKING:
     from fedsieve.experiments.config import Experiment, Trial
@@ -40,22 +43,21 @@ def benchmark(
         bool, typer.Option(help="Write tables from the records that exist; compute nothing.")
     ] = False,
     estimate: Annotated[
-        bool, typer.Option(help="Say how many runs are left and about how long they take; compute nothing.")
+        bool, typer.Option(help="Say how many runs are left and about how long they take; record nothing.")
     ] = False,
 ) -> None:
     """Run experiments; the help text is EXAMPLE."""
     from fedsieve.experiments.experiment_file import read_experiment
-    from fedsieve.experiments.runner import pending
     from fedsieve.report.experiment_report import write_report
 
+    if output is not None:
+        check_folder(output)
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1; got {jobs}.")
     experiments = {path: _implemented(read_experiment(path)) for path in configs}
     if estimate:
         for path, experiment in experiments.items():
-            beside = path.parent / RESULTS
-            records = Records((output or beside) / RECORDS)
-            say(_left(experiment, pending(experiment, records), records, beside))
+            say(_estimate(experiment, output, path.parent / RESULTS))
         return
     if not report_only:
         prepare_kernels()
@@ -89,23 +91,49 @@ def _implemented(experiment: "Experiment") -> "Experiment":
     return replace(experiment, contenders=tuple(row for row in experiment.contenders if row.name in known))
 
 
-def _left(experiment: "Experiment", tasks: "list[Task]", records: Records, beside: Path) -> str:
-    """How much there is to do, in hours of one processor where records, or those beside the file, tell how long."""
-    from fedsieve.experiments.runner import estimated_hours
+def _estimate(experiment: "Experiment", output: Path | None, beside: Path) -> str:
+    """How much there is to do; where no record tells how long it takes, some runs are timed, and not recorded."""
+    from fedsieve.experiments.hours import estimated_hours, time_some
+    from fedsieve.experiments.runner import pending
 
-    hours = estimated_hours(tasks, records, Records(beside / RECORDS)) if tasks else 0.0
+    records, others = Records((output or beside) / RECORDS), Records(beside / RECORDS)
+    tasks = pending(experiment, records)
+    if not tasks or estimated_hours(tasks, records, others) is not None:
+        return _left(experiment, tasks, records, others)
+    with tempfile.TemporaryDirectory(prefix="fedsieve-timed-") as folder:
+        timed = Records(Path(folder) / RECORDS)
+        prepare_kernels()
+        try:
+            n_timed = time_some(tasks, timed)
+        except FedSieveError as error:
+            return f"{_left(experiment, tasks, records)} None could be timed: {error}"
+        return _left(experiment, tasks, records, timed, n_timed=n_timed)
+
+
+def _left(experiment: "Experiment", tasks: "list[Task]", records: Records, *others: Records, n_timed: int = 0) -> str:
+    """How much there is to do, in hours of one processor where records tell how long, or else runs that were timed."""
+    from fedsieve.experiments.hours import estimated_hours
+
+    hours = estimated_hours(tasks, records, *others) if tasks else 0.0
     if hours is None:
         length = "nothing is recorded that would tell how long"
     else:
         length = f"about {hours:.2f} CPU hours" if hours >= 0.1 or not hours else f"about {hours * 60:.1f} CPU minutes"
-    return f"{experiment.name}: {len(tasks)} runs to do, {length}."
+    by = f", by {counted(n_timed, 'run')} timed now: nothing was recorded" if n_timed else ""
+    return f"{experiment.name}: {counted(len(tasks), 'run')} to do, {length}{by}."
 
 
 def _compute(experiment: "Experiment", records: Records, beside: Path, jobs: int) -> None:
+    from fedsieve.experiments.hours import estimated_hours, time_some
     from fedsieve.experiments.runner import compute, pending
 
-    tasks = pending(experiment, records)
-    err.print(_left(experiment, tasks, records, beside))
+    others = Records(beside / RECORDS)
+    tasks, n_timed = pending(experiment, records), 0
+    if tasks and estimated_hours(tasks, records, others) is None:
+        err.print(f"{experiment.name}: {counted(len(tasks), 'run')} to do; timing some of them first ...")
+        n_timed = time_some(tasks, records)
+        tasks = pending(experiment, records)
+    err.print(_left(experiment, tasks, records, others, n_timed=n_timed))
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
@@ -115,7 +143,7 @@ def _compute(experiment: "Experiment", records: Records, beside: Path, jobs: int
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=err) as progress:
-        bar = progress.add_task(f"{experiment.name}: {len(tasks)} runs to do", total=len(tasks))
+        bar = progress.add_task(f"{experiment.name}: {counted(len(tasks), 'run')} to do", total=len(tasks))
 
         def tell(trial: "Trial") -> None:
             progress.update(bar, advance=1, description=f"{experiment.name}: {trial.dataset}, {trial.method}")

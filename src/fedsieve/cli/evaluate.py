@@ -33,6 +33,7 @@ from fedsieve.errors import DataError, ParameterError, listed
 from fedsieve.experiments.classifiers import CLASSIFIERS, USUAL
 from fedsieve.messages.columns import ERROR
 from fedsieve.report.pictures import new_figure
+from fedsieve.result_folder import check_folder
 from fedsieve.values import check_values
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def evaluate(
     from fedsieve.report.assessment_files import JSON, assessment_record, write_assessment
     from fedsieve.selectors import load_selection
 
+    check_folder(output)
     if not force and (output / JSON).exists():
         raise DataError(f"{output / JSON} exists already. Choose another --out, or give --force to replace it.")
     if selection is not None and (method is not None or k is not None or change):

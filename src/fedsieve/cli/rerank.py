@@ -16,6 +16,7 @@ from fedsieve.datasets.dialect import Reading
 from fedsieve.errors import DataError, ParameterError
 from fedsieve.protocol import Labeled
 from fedsieve.selection_file import pairs_record, read_selection, refuse_to_overwrite, write_selection
+from fedsieve.text import counted
 from fedsieve.transport.rerank import rerank as rerank_totals
 from fedsieve.transport.rerank import reranked_record
 from fedsieve.transport.totals_file import TOTALS, Totals, read_totals, result_digest
@@ -53,11 +54,11 @@ def rerank(
     changes |= dict(assignment(text) for text in change or ())
     if not changes:
         raise ParameterError("rerank needs -k, or --set NAME=VALUE, to know what to change.")
-    record = read_selection(result, whole=True)
     folder = result if result.is_dir() else result.parent
     target = None if output is None and k in (None, "auto") else output or folder / f"k{k}"
-    if target is not None and not force:
-        refuse_to_overwrite(target)
+    if target is not None:
+        refuse_to_overwrite(target, force=force)
+    record = read_selection(result, whole=True)
     place = _operators(folder, federation) if record.get("federation") else None
     file = _totals_file(folder, place, record)
     totals = read_totals(file)
@@ -68,8 +69,8 @@ def rerank(
     method, selection = rerank_totals(totals, rows, changes)
     again = reranked_record(record, method, selection)
     target = target or folder / f"k{len(again['selected'])}"
-    if output is None and not force:
-        refuse_to_overwrite(target)
+    if output is None:
+        refuse_to_overwrite(target, force=force)
     again |= {"pairs": pairs_record(method, selection), "command": command_again()}
     write_selection(again, target)
     page = write_report_of(target)
@@ -77,8 +78,8 @@ def rerank(
     if line := chance_line(again):
         say(line)
     say_error_rate(again)
-    before = len(record["selected"])
-    say(f"Selected {len(again['selected'])} features instead of {before}, asking nobody; the result is in {target}.")
+    before, now = len(record["selected"]), counted(len(again["selected"]), "feature")
+    say(f"Selected {now} instead of {before}, asking nobody; the result is in {target}.")
     if page is not None:
         say(f"To look at it: {page}")
     if as_json:

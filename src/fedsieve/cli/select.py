@@ -135,7 +135,7 @@ def select(
     if fdr is not None and asked != SIEVE:
         raise ParameterError(f"--fdr: {asked} knows no error rate; Sieve does. Leave it out, or choose --method sieve.")
     if not explain_plan:
-        output = _folder(output, force)
+        output = _folder(output, force=force)
     columns = ColumnOptions(drop, nominal or (), dates, keep)
     partly = METHODS[asked].takes_unknown_labels
     data = read_sites(labeled, labels, client, shared=shared, reading=reading, columns=columns, partly=partly)
@@ -204,11 +204,10 @@ def select(
         document(result_document(record, output, page))
 
 
-def _folder(output: Path | None, force: bool) -> Path:
+def _folder(output: Path | None, *, force: bool) -> Path:
     if output is None:
         raise ParameterError("select needs --out, the folder for the result; only --explain-plan does without.")
-    if not force:
-        refuse_to_overwrite(output)
+    refuse_to_overwrite(output, force=force)
     return output
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from fedsieve.datasets.dialect import Dialect, Reading, dialect_of
 from fedsieve.datasets.table_files import (
     GROUPED,
-    TornRow,
     check_decoded,
     check_suffix,
     csv_options,
@@ -181,22 +180,19 @@ class CsvStream(TableStream):
         )
         how = {"include_columns": columns} if columns is not None else {}
         types = {name: kind for name, kind in self._types.items() if columns is None or name in columns}
-        torn = TornRow()
         try:
-            with csv.open_csv(
-                self.file, reading, *csv_options(self.dialect, torn, column_types=types, **how)
-            ) as opened:
+            with csv.open_csv(self.file, reading, *csv_options(self.dialect, column_types=types, **how)) as opened:
                 block = None
                 for block in opened:
                     yield arrow.Table.from_batches([block])
                 if block is None:
                     yield opened.schema.empty_table()
         except (ValueError, arrow.ArrowException, OSError) as error:
-            if torn.row is None and _DOES_NOT_FIT.search(str(error)):
+            if _DOES_NOT_FIT.match(str(error)):
                 raise _TypeTooNarrowError(
                     f"{self.file}: a column has other values than it had. The file must not change meanwhile."
                 ) from None
-            raise unreadable_csv(self.file, error, torn) from None
+            raise unreadable_csv(self.file, error) from None
 
     def _names(self) -> list[str]:
         csv, _, _ = pyarrow_parts()
@@ -259,7 +255,7 @@ def _fits(words: Any, kind: Any, decimal: str) -> bool:
         return True
     written = BytesIO()
     csv.write_csv(arrow.table({"words": words}), written)
-    _, converting = csv_options(Dialect(decimal=decimal), TornRow(), column_types={"words": kind})
+    _, converting = csv_options(Dialect(decimal=decimal), column_types={"words": kind})
     try:
         csv.read_csv(BytesIO(written.getvalue()), convert_options=converting)
     except arrow.ArrowInvalid:

@@ -4,7 +4,7 @@ import csv as plain_csv
 import gzip
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from io import TextIOWrapper
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from fedsieve.files import write_atomically
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".xlsx")
 OTHER_ENCODING = "it is in another encoding. Say which: --encoding."
 NO_NAME = re.compile(r"|Unnamed: 0")
+TORN_ROW = re.compile(r"CSV parse error: (Row #(?P<line>\d+): )?Expected (?P<first>\d+) columns, got (?P<fields>\d+)")
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 GROUPED = {
     ".": re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
@@ -156,49 +157,44 @@ def _read_parquet(file: Path) -> Any:
 def _read_csv(file: Path, dialect: Dialect, *, grouped: bool) -> Any:
     """The table; of what cannot be read the place is told, not the values, which are a person's."""
     csv, _, arrow = pyarrow_parts()
-    torn = TornRow()
 
     def read(**how: Any) -> Any:
         reading = csv.ReadOptions(encoding=dialect.encoding, **how)
-        table = csv.read_csv(file, reading, *csv_options(dialect, torn))
+        table = csv.read_csv(file, reading, *csv_options(dialect))
         _ = table.column_names  # decoded only now
         return table
 
     try:
         table = read()
     except (ValueError, arrow.ArrowException, OSError) as error:
-        if torn.row is not None:
-            with suppress(ValueError):
+        why: Exception = error
+        if TORN_ROW.match(str(error)):
+            try:
                 read(use_threads=False)  # only so are rows numbered
-        raise unreadable_csv(file, error, torn) from None
+            except ValueError as numbered:
+                why = numbered
+        raise unreadable_csv(file, why) from None
     check_decoded(file, table.schema.types)
     return _all_ungrouped(table, dialect.decimal) if grouped else table
 
 
-class TornRow:
-    """The row of a CSV file that has other fields than its first line, once a reader comes upon it and stops."""
+def csv_options(dialect: Dialect, **converting: Any) -> tuple[Any, Any]:
+    """How a file of this dialect is parsed and converted.
 
-    row: Any = None
-
-    def __call__(self, row: Any) -> str:
-        """What pyarrow asks for."""
-        self.row = row
-        return "error"
-
-
-def csv_options(dialect: Dialect, torn: TornRow, **converting: Any) -> tuple[Any, Any]:
-    """How a file of this dialect is parsed and converted."""
+    Without an `invalid_row_handler`: a thread of pyarrow may be the last to let go of it, and where Python is about to
+    end by then, the process is aborted.
+    """
     csv, _, _ = pyarrow_parts()
-    parse = csv.ParseOptions(delimiter=dialect.sep, invalid_row_handler=torn)
+    parse = csv.ParseOptions(delimiter=dialect.sep)
     return parse, csv.ConvertOptions(decimal_point=dialect.decimal, strings_can_be_null=True, **converting)
 
 
-def unreadable_csv(file: Path, error: Exception, torn: TornRow) -> DataError:
+def unreadable_csv(file: Path, error: Exception) -> DataError:
     """Why pyarrow could not read a file, without its words, which would show a cell."""
-    if torn.row is not None:
-        line = f"line {torn.row.number} has" if torn.row.number else "a line has"
+    if (torn := TORN_ROW.match(str(error))) is not None:
+        line = f"line {torn['line']} has" if torn["line"] else "a line has"
         why = (
-            f"{line} {torn.row.actual_columns} fields, the first line {torn.row.expected_columns}. "
+            f"{line} {torn['fields']} fields, the first line {torn['first']}. "
             "Is it cut, or does a text hold a comma outside of quotes?"
         )
     elif isinstance(error, UnicodeError) or "invalid UTF8" in str(error):

@@ -96,6 +96,17 @@ def check_can_be_between(above: Agreement, client: str) -> None:
         )
 
 
+def check_member(edge: SiteFolder, own: Above, place: Path) -> None:
+    """Refuse the sites of another edge server, `place`: a mix-up of folders would have them all consent anew."""
+    above = edge.agreement()
+    if (own.client, own.operator) != (edge.name, fingerprint(above.members[SERVER])):
+        raise DataError(
+            f"{place}: belongs to {own.client!r} of the federation {own.name!r} (operator's key {own.operator}), and "
+            f"{edge.path} is that of {edge.name!r} in {above.name!r} (operator's key "
+            f"{fingerprint(above.members[SERVER])}). Is one of them the wrong folder?"
+        )
+
+
 def check_below(edge: SiteFolder, own: Agreement, place: Path) -> None:
     """Refuse to ask the sites below for a federation whose agreement they did not consent to, or under other rules.
 
@@ -109,6 +120,7 @@ def check_below(edge: SiteFolder, own: Agreement, place: Path) -> None:
             f"{file}: is no edge server's agreement: it has no section [above]. Make one with: "
             f"fedsieve federation init --above {edge.path} --out NEW --sites NAMES"
         )
+    check_member(edge, own.above, place)
     if own.above != above_of(above, edge.name):
         raise DataError(
             f"{file}: its sites agreed to answer for {own.above.words}; {edge.path} holds the agreement "

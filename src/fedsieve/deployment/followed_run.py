@@ -22,15 +22,17 @@ class FollowedRun:
     run: str
 
     @classmethod
-    def latest(cls, folder: SiteFolder) -> "FollowedRun":
-        """The last one whose result arrived."""
+    def chosen(cls, folder: SiteFolder, run: str | None = None) -> "FollowedRun":
+        """The one of that id, or the last one, whose result arrived."""
         runs = sorted(path.parent.name for path in folder.results.glob(f"*/{JSON}"))
         if not runs:
             raise ProtocolError(
                 f"{folder.path}: has no result of a run yet. One comes at the end of a run in which this site takes "
                 f"part: fedsieve federation join {folder.path} --data FILE"
             )
-        return cls(folder, runs[-1])
+        if run is not None and run not in runs:
+            raise ProtocolError(f"{folder.path}: has no result of a run {run!r}. Known: {', '.join(runs[-5:])}.")
+        return cls(folder, run or runs[-1])
 
     def selected(self) -> list[str]:
         """The columns that it selected, best first."""

@@ -36,6 +36,7 @@ from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Pins, Policy, Story, Told, Views
 from fedsieve.reading import read_json
 from fedsieve.tables import Table
+from fedsieve.text import counted, is_or_are
 from fedsieve.values import dense
 
 DAY = 86_400  # seconds
@@ -99,12 +100,12 @@ class Ledger:
             recent = sum(entry["time"] > now - DAY for entry in runs)
             if policy.max_runs_per_day and recent >= policy.max_runs_per_day:
                 raise ProtocolError(
-                    f"has answered {recent} runs within a day; its policy allows {policy.max_runs_per_day} "
+                    f"has answered {counted(recent, 'run')} within a day; its policy allows {policy.max_runs_per_day} "
                     "(max_runs_per_day). Wait, or raise it in policy.toml."
                 )
             if policy.max_runs and len(runs) >= policy.max_runs:
                 raise ProtocolError(
-                    f"has answered {len(runs)} runs; its policy allows {policy.max_runs} in all (max_runs). "
+                    f"has answered {counted(len(runs), 'run')}; its policy allows {policy.max_runs} in all (max_runs). "
                     "Raise it in policy.toml."
                 )
             if rows is not None and hashes is not None:
@@ -165,8 +166,8 @@ class Ledger:
         chosen, missing = tables.last_rows(self.hashes(rows))
         if missing:
             raise ProtocolError(
-                f"{missing} of the rows it last answered for are no longer in the table, so that --as-of cannot answer "
-                "for them. Wait until more rows have changed."
+                f"{missing} of the rows it last answered for {is_or_are(missing)} no longer in the table, "
+                "so that --as-of cannot answer for them. Wait until more rows have changed."
             )
         return chosen
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fedsieve.messages import REQUESTS
-from fedsieve.text import size, visible
+from fedsieve.text import counted, size, visible
 
 Event = dict[str, Any]
 DAMAGED = (KeyError, TypeError, ValueError, OverflowError, AttributeError)
@@ -20,7 +20,8 @@ def event_words(event: Event) -> str:
     """One event for people; empty for those that nobody needs to read. Raises one of `DAMAGED` where it is damaged."""
     match event["event"]:
         case "round":
-            return f"round {event['round']}: {REQUESTS[event['kind']].title}, asked of {len(event['sites'])} sites"
+            sites = counted(len(event["sites"]), "site")
+            return f"round {event['round']}: {REQUESTS[event['kind']].title}, asked of {sites}"
         case "answered":
             return f"  {event['site']} answered, {size(event['n_bytes'])}, {event['seconds']:.1f} s"
         case "refused":
@@ -28,7 +29,7 @@ def event_words(event: Event) -> str:
         case "asked again":
             return f"round {event['number']} is asked again: {event['reason']}; it is now {event['file']}"
         case "delivery":
-            return f"the result goes to {len(event['sites'])} sites"
+            return f"the result goes to {counted(len(event['sites']), 'site')}"
         case "delivered" | "not delivered":
             return f"  {event['event']}: {event['site']}"
         case "started":

@@ -28,11 +28,19 @@ OWN = "own"  # the point at which a selector keeps as many features as it would
 
 
 class Difference(NamedTuple):
-    """By how much one is better than another in the same folds, and between what the true mean may lie."""
+    """By how much one is better than another in the same folds, and between what the true mean may lie.
+
+    Both bounds are infinite where the folds do not tell.
+    """
 
     mean: float
     low: float
     high: float
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the folds tell anything of how far the mean may be off."""
+        return bool(np.isfinite(self.high))
 
     @property
     def verdict(self) -> str:
@@ -46,14 +54,17 @@ def difference(ours: Float, theirs: Float, metric: str, n_folds: int) -> Differe
 
     Folds share most of their training rows, so that their values vary together and a plain t interval is too short.
     Nadeau and Bengio ("Inference for the generalization error", 2003) widen it: the variance of the mean of J
-    differences is (1 / J + n_test / n_train) times theirs.
+    differences is (1 / J + n_test / n_train) times theirs. Where all differences are the same and not zero, they say
+    nothing of their spread, and no interval follows: of few folds, or of a metric of few steps, that is chance.
 
-    >>> difference(np.array([0.7, 0.9]), np.array([0.6, 0.8]), "average_precision", 2).mean
-    0.1
+    >>> difference(np.array([0.7, 0.9]), np.array([0.6, 0.6]), "average_precision", 2).mean
+    0.2
     """
     gains = (ours - theirs) * (1 if LARGER_IS_BETTER[metric] else -1)
     gains = np.round(gains, 12)  # of two that are the same, nothing is left
     mean, n_values = float(gains.mean()), len(gains)
+    if mean and np.ptp(gains) == 0:
+        return Difference(mean, -np.inf, np.inf)
     error = np.sqrt((1 / n_values + 1 / (n_folds - 1)) * gains.var(ddof=1))
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_values - 1) * error)
     return Difference(mean, mean - reach, mean + reach)
@@ -114,6 +125,7 @@ class Assessment:
             compared = method != self.method and (self.method, classifier, point) in self._values
             for metric in METRICS:
                 found = self.gain(method, classifier, point, metric) if compared else None
+                bounds = (found.low, found.high) if found is not None and found.has_interval else (None, None)
                 table.append(
                     {
                         "classifier": classifier,
@@ -124,8 +136,8 @@ class Assessment:
                         "mean": self.mean(method, classifier, point, metric),
                         "deviation": self.deviation(method, classifier, point, metric),
                         "gain": found and found.mean,
-                        "gain_low": found and found.low,
-                        "gain_high": found and found.high,
+                        "gain_low": bounds[0],
+                        "gain_high": bounds[1],
                         "verdict": found and f"{self.method} is {found.verdict} {method}",
                     }
                 )
@@ -154,7 +166,12 @@ class Assessment:
         of_random = {classifier: self.gain(RANDOM, classifier) for classifier in self.classifiers}
         above = [classifier for classifier, gain in of_random.items() if gain.verdict == better]
         if len(above) == len(of_random):
-            lost = [c for c in self.classifiers if self.gain(ALL_FEATURES, c).verdict == worse]
+            of_all = {classifier: self.gain(ALL_FEATURES, classifier) for classifier in self.classifiers}
+            lost = [classifier for classifier, gain in of_all.items() if gain.verdict == worse]
+            unknown = [classifier for classifier, gain in of_all.items() if not gain.has_interval]
+            if unknown and not lost:
+                words = "Better than as many random features; not known whether all features are better"
+                return f"{words} ({_all(unknown)})."
             if not lost:
                 return "Worth it: better than as many random features, and not worse than all features."
             return f"Better than as many random features, but something is lost against all features ({_all(lost)})."
@@ -176,7 +193,8 @@ class Assessment:
 
 
 def _said(gain: Difference, other: str) -> str:
-    shown = f"{gain.mean:+.4f}, {CONFIDENCE:.0%} interval {gain.low:+.4f} to {gain.high:+.4f}"
+    interval = f"{CONFIDENCE:.0%} interval {gain.low:+.4f} to {gain.high:+.4f}"
+    shown = f"{gain.mean:+.4f}, {interval if gain.has_interval else 'the same in every fold'}"
     return f"{gain.verdict} {'random features' if other == RANDOM else other} ({shown})"
 
 

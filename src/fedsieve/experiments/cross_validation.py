@@ -28,6 +28,7 @@ from fedsieve.experiments.rankers import (
     sees_no_clients,
 )
 from fedsieve.selectors import LoadedSelection
+from fedsieve.text import counted
 
 CONTROLS = (RANDOM, ALL_FEATURES)  # beside every selection
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
@@ -210,12 +211,14 @@ def _values(classifier: Classifier, table: Float, Y: Int, train: Int, test: Int)
         model = learned(classifier, table[train], Y[train])
     except ParameterError as error:  # ML-kNN needs more rows than neighbors
         way_out = "In more folds each learns from more rows; or choose other classifiers."
-        raise ParameterError(f"{OWNER}: {len(train)} rows to learn from are too few: {error} {way_out}") from None
+        n_rows = counted(len(train), "row")
+        raise ParameterError(f"{OWNER}: {n_rows} to learn from are too few: {error} {way_out}") from None
     scores, predictions = label_scores(model, table[test]), np.asarray(model.predict(table[test]))
     try:
         ranked = [metric(Y[test], scores) for metric in MEASURES.values()]
     except DataError as error:
-        raise DataError(f"{OWNER}: a fold of {len(test)} rows is too small: {error} Take fewer folds.") from None
+        n_rows = counted(len(test), "row")
+        raise DataError(f"{OWNER}: a fold of {n_rows} is too small: {error} Take fewer folds.") from None
     return [*ranked, *(metric(Y[test], predictions) for metric in OF_PREDICTIONS.values())]
 
 

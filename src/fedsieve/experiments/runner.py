@@ -4,14 +4,12 @@ import os
 import resource
 import sys
 import time
-from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -52,48 +50,6 @@ def pending(experiment: Experiment, records: Records) -> list[Task]:
     trials = {trial.key(): trial for trial in found}
     tasks = [Task(trial, experiment.evaluations).left(done.get(key)) for key, trial in trials.items()]
     return [task for task in tasks if task.evaluations]
-
-
-def estimated_hours(tasks: Iterable[Task], records: Records, *others: Records) -> float | None:
-    """About how long the tasks take one processor, from what alike ones took; `None` where nothing is recorded.
-
-    Alike are records of the same dataset and method, or else of the dataset, or else all. To classify takes as long as
-    there are features; what was selected before is not selected again. The records of
-    `others` tell no more than how long runs take. Where some of the alike tell processor time, only these count; old
-    ones tell the time of day, without that of dealing out the rows.
-    """
-    told: dict[tuple[str, ...], list[Record]] = defaultdict(list)
-    done = records.read()
-    for record in ChainMap(done, *(other.read() for other in others)).values():
-        for alike in _likeness(record["trial"]["dataset"], record["trial"]["method"]):
-            told[alike].append(record)
-    if not told:
-        return None
-    took = {alike: _mean_seconds(found) for alike, found in told.items()}
-    total = 0.0
-    for task in tasks:
-        known = next(took[alike] for alike in _likeness(task.trial.dataset, task.trial.method) if alike in took)
-        of_evaluations = len(task.evaluations) * known["classify"] * (task.trial.k or known["k"]) / known["k"]
-        is_selected = done.get(task.trial.key(), {}).get("selected") is not None
-        total += known["prepare"] + of_evaluations + (0.0 if is_selected else known["select"])
-    return total / 3600
-
-
-def _mean_seconds(alike: list[Record]) -> dict[str, float]:
-    """Of some records, the seconds of each part (to classify: per evaluation) and the number of features."""
-    measured = [record for record in alike if "cpu_seconds" in record]
-    found: dict[str, list[float]] = defaultdict(list)
-    for record in measured or alike:
-        seconds = record["cpu_seconds"] if measured else record["seconds"]
-        found["prepare"].append(seconds.get("prepare", 0.0))
-        found["select"].append(seconds.get("select", 0.0))
-        found["classify"].append(seconds.get("classify", 0.0) / max(1, len(record["metrics"])))
-        found["k"].append(record["k"])
-    return {part: fmean(values) for part, values in found.items()}
-
-
-def _likeness(dataset: str, method: str) -> tuple[tuple[str, ...], ...]:
-    return (dataset, method), (dataset,), ()
 
 
 def compute(

@@ -16,6 +16,7 @@ from fedsieve.privacy.noise import Words, least_honest, with_noise
 from fedsieve.privacy.story import Story, pinned
 from fedsieve.protocol.method import Method
 from fedsieve.tables import Table
+from fedsieve.text import counted
 
 LEAST_ROWS = 2  # of a site in secure sums, whose min_rows is of all sites together
 HOW_TO_ALLOW = "in policy.toml ('join --init-policy' writes one that says what that gives up)"
@@ -202,7 +203,7 @@ class SiteRules:
     def _check_cohort(self, cohort: tuple[str, ...]) -> None:
         if len(cohort) < self.policy.min_cohort:
             raise ProtocolError(
-                f"was asked in a run of {len(cohort)} sites; its policy asks for {self.policy.min_cohort} "
+                f"was asked in a run of {counted(len(cohort), 'site')}; its policy asks for {self.policy.min_cohort} "
                 "(min_cohort): in a small cohort a total tells of single sites. Wait for more sites, or lower it."
             )
 

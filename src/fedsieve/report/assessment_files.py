@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fedsieve.catalog import ALL_FEATURES
-from fedsieve.errors import DataError
 from fedsieve.experiments.assessment import METRICS, OWN, Assessment
 from fedsieve.files import write_together
 from fedsieve.report.pictures import new_figure, save
+from fedsieve.result_folder import make_folder
 from fedsieve.versions import versions
 
 FORMAT = "fedsieve-evaluation/1"
@@ -44,10 +44,7 @@ def assessment_record(found: Assessment, command: str | None = None) -> dict[str
 def write_assessment(found: Assessment, folder: str | Path, command: str | None = None) -> list[Path]:
     """Write the four files into a folder, which is made if need be; returns them."""
     place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{place}: cannot be made: {error.strerror}.") from None
+    make_folder(place)
     text = json.dumps(assessment_record(found, command), indent=1, allow_nan=False) + "\n"
     draw_assessment(found, place / PICTURE)
     write_together(

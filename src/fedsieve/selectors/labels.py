@@ -12,6 +12,7 @@ from fedsieve.arrays import Bool, Float
 from fedsieve.categories import ENOUGH_ROWS
 from fedsieve.datasets.kinds import NUMBERS, of_text
 from fedsieve.errors import DataError
+from fedsieve.text import is_or_are
 from fedsieve.values import is_sparse
 
 UNLABELED = -1
@@ -68,8 +69,8 @@ def _check_known(owner: str, numbers: Float, unknown: Bool) -> None:
     nowhere = np.flatnonzero(unknown.all(axis=0))
     if len(nowhere):
         raise DataError(
-            f"{owner}: {len(nowhere)} of {unknown.shape[1]} labels are known in no row, the first of them label "
-            f"{int(nowhere[0])}. Leave them out."
+            f"{owner}: {len(nowhere)} of {unknown.shape[1]} labels {is_or_are(len(nowhere))} known in no row, "
+            f"the first of them label {int(nowhere[0])}. Leave them out."
         )
 
 

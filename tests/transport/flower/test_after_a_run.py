@@ -158,7 +158,7 @@ def test_a_file_of_another_run_is_not_replaced_unasked(after):
 def test_a_file_is_no_place_for_files(after):
     approve(after, "site-0")
     (after.folder.path / "rows").write_text("mine", encoding="utf-8")
-    with pytest.raises(DataError, match="rows: is a file; the rows need a folder"):
+    with pytest.raises(DataError, match="rows: is a file; the result needs a folder"):
         collect(after)
     assert not (after.folder.server / "after").exists()
 

@@ -37,8 +37,11 @@ def approve_rows(
     if withdraw:
         _withdraw(site.name, record, run, by)
         return
-    this = FollowedRun.latest(site) if run is None else FollowedRun(site, run)
-    method, policy = this.follow_up(COLLECT), read_policy(site)
+    this, policy = FollowedRun.chosen(site, run), read_policy(site)
+    try:
+        method = this.follow_up(COLLECT)
+    except ProtocolError as error:  # in words that the server would add the site to
+        raise ProtocolError(f"{site.name}: {error}") from None
     if reason := why_forbidden(method, policy):
         raise ProtocolError(f"{site.name}: {reason} Nothing was sent.")
     if not site.prepared.is_dir():

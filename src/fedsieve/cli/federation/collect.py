@@ -25,6 +25,7 @@ from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.errors import DataError, ProtocolError, listed
 from fedsieve.methods.collecting import Collecting
 from fedsieve.protocol.communication import BITS
+from fedsieve.result_folder import check_folder, make_folder
 from fedsieve.text import counted, size, visible
 from fedsieve.transport.collected import Shelf
 
@@ -53,11 +54,11 @@ def collect(
     agreement = federation.agreement()
     check_allowed(agreement.after, Collecting.name)
     way = way_to(agreement.sites, distances, bits)
+    if output is not None:
+        check_folder(output)
     followed = find_run(federation, run)
     record = result_to_follow(followed, agreement)
     place = output or followed.path / "collected"
-    if place.exists() and not place.is_dir():
-        raise DataError(f"{place}: is a file; the rows need a folder. Choose another --out.")
     about = {"fedsieve.run": followed.id, "fedsieve.agreement": agreement.fingerprint}
     took_part = [name for name in record["federation"]["sites"] if name not in record["dropped"]]
     here = [name for name in took_part if not force and _is_here(place / f"{name}.parquet", {**about, "site": name})]
@@ -69,7 +70,8 @@ def collect(
         here += files.left_over(before, here, [name for name in took_part if name not in here])
     wanted = [name for name in took_part if name not in here]
     if not wanted:
-        say(f"The rows of all {len(here)} sites of run {followed.id} are in {place} already.")
+        n_sites = f"{'all ' * (len(here) > 1)}{counted(len(here), 'site')}"
+        say(f"The rows of {n_sites} of run {followed.id} are in {place} already.")
         told = _show(record, files, here, {}, way)
         if as_json:
             document(told)
@@ -130,7 +132,7 @@ class _Files:
         shelf, unreadable = Shelf(this.rows), {}
         for site, n_rows in rows.items():
             file = self.place / f"{site}.parquet"
-            self.place.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
+            make_folder(self.place, mode=OWNER_ONLY)
             try:
                 write_rows(file, self.names, shelf.rows(site), self.words, {**self.about, "site": site})
             except UnknownCodesError as error:  # it holds up nobody, and nothing of it is kept

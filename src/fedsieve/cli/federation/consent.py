@@ -28,6 +28,7 @@ from fedsieve.deployment.what_may_leave import what_may_leave
 from fedsieve.errors import DataError, FedSieveError, ProtocolError, listed
 from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.privacy import SITE, Policy, rows_leave
+from fedsieve.text import counted
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def policy_for(site: SiteFolder, agreement: Agreement) -> Policy:
     n_sites = len(agreement.sites)  # an edge server counts as one, for however many it stands
     if n_sites < policy.min_cohort:
         warn(
-            f"the agreement names {n_sites} sites; a run needs {policy.min_cohort} (min_cohort in {FILE}), or "
-            f"{site.name} refuses."
+            f"the agreement names {counted(n_sites, 'site')}; a run needs {policy.min_cohort} "
+            f"(min_cohort in {FILE}), or {site.name} refuses."
         )
     return policy
 
@@ -96,8 +97,9 @@ def check_rows(n_rows: int, agreement: Agreement, policy: Policy, data: Path) ->
     """
     if not agreement.method.secure and n_rows < policy.min_rows:
         raise DataError(
-            f"{data}: has {n_rows} rows; this site's policy asks for at least {policy.min_rows} (min_rows in {FILE}): "
-            "sums of few rows hide little. Wait for more rows, or change the rule and give that up."
+            f"{data}: has {counted(n_rows, 'row')}; this site's policy asks for at least {policy.min_rows} "
+            f"(min_rows in {FILE}): sums of few rows hide little. Wait for more rows, or change the rule and give that "
+            "up."
         )
 
 
@@ -113,7 +115,7 @@ def ask_for_consent(
     yes: bool,
 ) -> Consent:
     """Show what will leave this site and the rules in force, and ask."""
-    out.print(leaving_table(agreement, f"What leaves {site.name} ({n_rows} rows of {data})"))
+    out.print(leaving_table(agreement, f"What leaves {site.name} ({counted(n_rows, 'row')} of {data})"))
     out.print(rules_table(policy))
     before = ConsentRecord(site.path).last_policy()
     if before is not None and before[1] != policy_digest(policy):  # by hand, or by whoever made what was unpacked here

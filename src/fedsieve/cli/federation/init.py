@@ -39,6 +39,7 @@ from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
 from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
+from fedsieve.text import counted
 
 MAX_ROWS = 1_000_000
 SUPERVISED = " or ".join(name for name, method in METHODS.items() if method.sites_hold_labels)
@@ -128,8 +129,8 @@ def init(
     if len(names) < least:
         rule = "--min-clients" if least == min_clients else "--secure"
         raise ParameterError(
-            f"--sites names {len(names)} sites; a federation needs {least} or more ({rule}). Sites answer in "
-            f"runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
+            f"--sites names {counted(len(names), 'site')}; a federation needs {least} or more ({rule}). "
+            f"Sites answer in runs of {SITE.min_cohort} or more, unless their own policy.toml says less (min_cohort)."
         )
     allowed = split_names(after)
     for what in allowed:
@@ -148,7 +149,7 @@ def init(
         text = edge_agreement_text(SiteFolder(above), output.name, address, names, own)
         check_below(SiteFolder(above), parse_agreement(text), output)
         folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
-        say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+        say(f"Made {folder.path} for {counted(len(names), 'site')}. Private keys are readable by you only.")
         _say_who_is_next(folder, names, f"edge {above} --below {folder.path}", with_keys=with_keys)
         return
     chosen = next((known for known in METHODS if known.lower() == method.lower()), method)
@@ -194,7 +195,7 @@ def init(
     if features is not None:
         parse_agreement(text)
     folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
-    say(f"Made {folder.path} for {len(names)} sites. Private keys are readable by you only.")
+    say(f"Made {folder.path} for {counted(len(names), 'site')}. Private keys are readable by you only.")
     open_codes = [name for name in codes if name not in between]
     if open_codes and in_ranges == ROBUST and chosen in METHODS and METHODS[chosen].encodes_codes:
         warn(

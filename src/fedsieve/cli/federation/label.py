@@ -25,6 +25,7 @@ from fedsieve.files import write_atomically
 from fedsieve.messages.label_model import NEIGHBORS
 from fedsieve.methods.labeling import Labeling
 from fedsieve.privacy import SITE
+from fedsieve.result_folder import check_folder, make_folder
 from fedsieve.text import counted, visible
 from fedsieve.transport.codec import encode
 
@@ -61,6 +62,8 @@ def label(
     check_choice("", "--model", model, MODELS)
     check_count("", "--neighbors", neighbors)
     check_count("", "--min-cell", min_cell)
+    if output is not None:
+        check_folder(output)
     if output is not None and (output / FILE).exists() and not force:
         raise DataError(f"{output / FILE} exists already. Choose another --out, or give --force to replace it.")
     followed = find_run(federation, run)
@@ -73,6 +76,8 @@ def label(
             f"({other.id}). They score their rows by this one too, but those that counted send no counts of it."
         )
     _ask(method, len(record["order"]), yes=yes)
+    if output is not None:
+        make_folder(output)  # before sites tell counts, which they tell of one model only
     took_part = [name for name in record["federation"]["sites"] if name not in record["dropped"]]
     online, _ = wait_for_sites(federation, wait, agreement.method.min_clients if method.secure else 1)
     sites = [name for name in took_part if name in online]
@@ -86,7 +91,6 @@ def label(
     found = this.aside(FOUND, KINDS)
     assert found is not None
     place = output or this.path
-    place.mkdir(parents=True, exist_ok=True)
     write_json(place / FILE, {"run": followed.id, **found})
     _show(found, followed.id, place / FILE)
     if as_json:

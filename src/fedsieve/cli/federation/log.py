@@ -17,7 +17,7 @@ from fedsieve.deployment.site_shift import FILE, looks_wrong, read_shift, words
 from fedsieve.deployment.spent_noise import SpentNoise
 from fedsieve.deployment.what_left import WhatLeft
 from fedsieve.errors import DataError, ParameterError
-from fedsieve.text import size, visible
+from fedsieve.text import counted, size, visible
 
 MOST_COLUMNS = 20  # that are shown of a comparison
 BROKEN = 1  # the exit code of --verify where a record is not whole
@@ -131,7 +131,7 @@ def _messages_table(entries: list[dict[str, Any]]) -> Table:
             (entry["n"],),
             (entry["time"], f"{entry['run']}, round {entry['round']}"),
             (entry["request"], entry["reply"]),
-            (f"{entry['rows']} rows", f"{entry['columns']['number']} columns{held_back}"),
+            (counted(entry["rows"], "row"), f"{counted(entry['columns']['number'], 'column')}{held_back}"),
             (size(entry["bytes"]),),
             (f"refused: {entry['refused']}" if entry["refused"] else entry["rule"],),
         )
@@ -156,7 +156,7 @@ def _consent_table(entries: list[dict[str, Any]]) -> Table:
 def _what_of(entry: dict[str, Any]) -> str:
     """The table that took part; or the rows of a run's columns that may leave, or no longer."""
     if table := entry.get("table"):
-        return f"{table['file']}: {table['rows']} rows, {table['columns']} columns"
+        return f"{table['file']}: {table['rows']} rows, {counted(table['columns'], 'column')}"
     if "run" not in entry:
         return ""
     n_columns, n_bytes = entry.get("columns", {}).get("number"), entry.get("bytes", 0)

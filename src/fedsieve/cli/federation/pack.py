@@ -8,7 +8,7 @@ import typer
 from fedsieve.cli.console import say, warn
 from fedsieve.cli.federation import Folder
 from fedsieve.deployment import membership
-from fedsieve.deployment.edge_agreement import follow_above
+from fedsieve.deployment.edge_agreement import check_member, follow_above
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.deployment.site_folder import SiteFolder
@@ -22,6 +22,9 @@ def pack(
         Path | None,
         typer.Option(help="Of an edge server: first take over the agreement in its folder as a site above."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option(help="With --above: also the agreement of another edge server than the sites agreed to.")
+    ] = False,
 ) -> None:
     """Pack the present federation.toml for all sites that have a key; keys stay.
 
@@ -32,6 +35,8 @@ def pack(
     if above is not None:
         if agreement.above is None:
             raise DataError(f"{folder}: is no edge server's, so that it follows no agreement above. Leave --above out.")
+        if not force:
+            check_member(SiteFolder(above), agreement.above, folder)
         text = follow_above(SiteFolder(above), federation)
         write_atomically(folder / AGREEMENT, lambda file: file.write_text(text, encoding="utf-8"))
         agreement = federation.agreement()

@@ -12,7 +12,7 @@ from fedsieve.cli.speech import AsJson, document
 from fedsieve.deployment.retention import chosen, folder_size, kept_in
 from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import ProtocolError
-from fedsieve.text import size
+from fedsieve.text import counted, size
 
 
 def purge(
@@ -51,7 +51,7 @@ def purge(
         deleted.append({"run": one.run, "what": one.what, "days": round(one.age_days, 1), "bytes": one.n_bytes})
         one.delete()
     freed = sum(one["bytes"] for one in deleted)
-    say(f"Deleted what was kept of {len({one.run for one in chosen_ones})} runs; {size(freed)} are free.")
+    say(f"Deleted what was kept of {counted(len({one.run for one in chosen_ones}), 'run')}; {size(freed)} are free.")
     if as_json:
         document({"deleted": deleted, "bytes": freed})
 

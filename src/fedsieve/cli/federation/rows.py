@@ -12,6 +12,7 @@ from fedsieve.errors import ProtocolError
 from fedsieve.messages.site_view import AS_OF
 from fedsieve.privacy import Policy, check_rows_needed, rows_needed
 from fedsieve.tables import ChosenRows, Table
+from fedsieve.text import counted
 
 MOST_SHOWN = 10
 
@@ -53,7 +54,7 @@ def rows_to_answer_for(
     if 0 < changed < policy.rows_per_column * len(rows.names):
         warn(
             f"these rows differ from some answered for before in {changed}; a request that compares more than "
-            f"{changed // policy.rows_per_column} columns will be refused (rows_per_column). {way_out}."
+            f"{counted(changed // policy.rows_per_column, 'column')} will be refused (rows_per_column). {way_out}."
         )
     return rows, known
 

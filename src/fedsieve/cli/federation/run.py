@@ -36,6 +36,7 @@ from fedsieve.protocol.communication import BITS
 from fedsieve.protocol.influence import odd_sites
 from fedsieve.protocol.shift import shift_words
 from fedsieve.selection_file import refuse_to_overwrite, write_selection
+from fedsieve.text import counted, is_or_are
 from fedsieve.transport.flower.control import FINISHED, ONLINE, Control, NodeState
 from fedsieve.transport.flower.engine import EngineError
 
@@ -67,8 +68,8 @@ def run(
     agreement = federation.agreement()
     refuse_edge_server(agreement, folder, "run")
     way = way_to(agreement.sites, distances, bits)
-    if output is not None and not force:
-        refuse_to_overwrite(output)
+    if output is not None:
+        refuse_to_overwrite(output, force=force)
     if resume is None:
         sites, absent = wait_for_sites(federation, wait, agreement.method.min_clients)
         this = new_run(federation, sites, absent)
@@ -100,7 +101,8 @@ def wait_for_sites(folder: ServerFolder, wait: int, needed: int) -> tuple[list[s
             time.sleep(1)
     if len(online) < needed:
         raise ProtocolError(
-            f"{len(online)} of {len(nodes)} sites are online, at least {needed} are needed (min_clients). "
+            f"{len(online)} of {counted(len(nodes), 'site')} {is_or_are(len(online))} online, at least {needed} "
+            f"{is_or_are(needed)} needed (min_clients). "
             f"Absent: {listed(absent, 20)}. They join with: fedsieve federation join FOLDER --data FILE"
         )
     if absent:
@@ -234,7 +236,7 @@ def _show(this: RunFolder, output: Path, way: Way) -> dict[str, Any]:
     say(cost_line(record))
     if line := rows_cost_line(record, way):
         say(line)
-    say(f"Run {this.id}: selected {len(record['selected'])} features; the result is in {output}.")
+    say(f"Run {this.id}: selected {counted(len(record['selected']), 'feature')}; the result is in {output}.")
     if page is not None:
         say(f"To look at it: {page}")
     say(kept_line(this))

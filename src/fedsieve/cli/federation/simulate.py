@@ -60,8 +60,8 @@ def simulate(
     asked, _ = asked_and_other(method)
     if find_spec("ray") is None:
         raise extra_needed("fedsieve federation simulate", "ray", "simulation")
-    if output is not None and not force:
-        refuse_to_overwrite(output)
+    if output is not None:
+        refuse_to_overwrite(output, force=force)
     names = [f"site-{number:04d}" for number in range(1, clients + 1)]
     given = {"n_features_to_select": how_many(k), "missing": missing}
     chosen: dict[str, Any] = {

@@ -63,8 +63,7 @@ def try_(
     On the bundled digits, or on your own files: --labeled FILE --labels y1,y2 --data a.csv --data b.csv --data c.csv.
     Shows every command, so that you can do the same step by step. All processes have ended when it ends.
     """
-    if not force:
-        refuse_to_overwrite(output)
+    refuse_to_overwrite(output, force=force)
     if keep is not None and keep.exists():
         raise DataError(f"{keep}: exists already; choose another folder for --keep.")
     finished = False

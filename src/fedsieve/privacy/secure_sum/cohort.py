@@ -33,6 +33,7 @@ from fedsieve.privacy.taking_part import first_request, taking_part
 from fedsieve.protocol.cohort import BadReplyError, Observer, Question, Steps
 from fedsieve.protocol.method import Labeled, Method
 from fedsieve.protocol.totals import KeptTotals
+from fedsieve.text import is_or_are
 
 AnyReply = TypeVar("AnyReply")
 
@@ -264,6 +265,6 @@ class SecureCohort:
         n_left = len(self.clients) - len(self.dropped)
         if n_left < self._needed:
             raise ProtocolError(
-                f"{self._method.name}: {n_left} of {len(self.clients)} sites are left; a secure sum takes "
-                f"{self._needed}. Lost: {why_each(self.dropped)}"
+                f"{self._method.name}: {n_left} of {len(self.clients)} sites {is_or_are(n_left)} left; "
+                f"a secure sum takes {self._needed}. Lost: {why_each(self.dropped)}"
             )

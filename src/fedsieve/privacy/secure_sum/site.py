@@ -36,6 +36,7 @@ from fedsieve.messages.secure_sum import (
 from fedsieve.privacy.secure_sum import masks, shamir
 from fedsieve.privacy.secure_sum.signatures import PrivateKey, PublicKey, is_signed, sign
 from fedsieve.privacy.secure_sum.statements import Run, Sum
+from fedsieve.text import counted
 
 DIGEST = 32
 NO_SHARE = b"\xff" * SHARE  # beyond the field
@@ -122,7 +123,9 @@ class SumSite:
         if request.cohort != self._cohort or list(self._cohort) != sorted(set(self._cohort)):
             raise ProtocolError("was asked to sum up with other sites than those of the run.")
         if len(self._cohort) < self._needed:
-            raise ProtocolError(f"was asked for a secure sum of {len(self._cohort)} sites; it takes {self._needed}.")
+            raise ProtocolError(
+                f"was asked for a secure sum of {counted(len(self._cohort), 'site')}; it takes {self._needed}."
+            )
         strangers = [name for name in self._cohort if name not in self._members]
         if strangers or self._me not in self._cohort:
             raise ProtocolError(f"was asked to sum up with {listed(strangers) or 'others'}, no members it knows.")

@@ -21,7 +21,7 @@ from fedsieve.files import holder, only_one
 from fedsieve.messages import Refusal, Reply, Request
 from fedsieve.protocol import EdgeServer, Question
 from fedsieve.selection_file import write_selection_json
-from fedsieve.text import without_folders
+from fedsieve.text import is_or_are, without_folders
 from fedsieve.transport.checkpoint import Checkpointed
 from fedsieve.transport.envelope import Envelope
 from fedsieve.transport.exchange import Answer
@@ -138,8 +138,8 @@ class EdgeRun:
         """The sum over its own sites, or why there is none."""
         sites, least = self._edge.sites, self._method.min_clients
         if len(sites) < least:
-            absent = f"Absent: {listed(self._absent, 20)}."
-            return Refusal(f"an edge server: {len(sites)} of its sites are online, {least} are needed. {absent}")
+            online, absent = f"{len(sites)} of its sites {is_or_are(len(sites))} online", listed(self._absent, 20)
+            return Refusal(f"an edge server: {online}, {least} are needed. Absent: {absent}.")
         steps = self._edge.answer(request)
         try:
             question = next(steps)
