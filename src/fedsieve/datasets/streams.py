@@ -196,12 +196,12 @@ class CsvStream(TableStream):
                 raise _TypeTooNarrowError(
                     f"{self.file}: a column has other values than it had. The file must not change meanwhile."
                 ) from None
-            raise unreadable_csv(self.file, error, torn) from None
+            raise unreadable_csv(self.file, error, torn, BLOCK_BYTES) from None
 
     def _names(self) -> list[str]:
         csv, _, _ = pyarrow_parts()
         reading = csv.ReadOptions(encoding=self.dialect.encoding, block_size=BLOCK_BYTES)
-        with csv.open_csv(self.file, reading, csv.ParseOptions(delimiter=self.dialect.sep)) as opened:
+        with csv.open_csv(self.file, reading, *csv_options(self.dialect, TornRow())) as opened:
             return list(opened.schema.names)
 
     def _with_grouped_thousands(self) -> tuple[str, ...]:
