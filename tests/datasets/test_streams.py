@@ -12,7 +12,7 @@ from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.streamed_file import open_table
 from fedsieve.datasets.streams import CsvStream, open_stream
 from fedsieve.datasets.table_files import read_file
-from fedsieve.errors import DataError, FedSieveError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
 
 CONVERT = csv.ConvertOptions(strings_can_be_null=True)
 CELLS = (
@@ -95,6 +95,27 @@ def test_a_file_without_rows_is_a_table_without_rows(tmp_path, kind):
     X, Y = [[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]] * 8, [[0, 1], [1, 0], [1, 1]] * 8
     with pytest.raises(FedSieveError, match="client 'a': has 0 rows; a client needs at least 2"):
         Sieve(1).fit(X, Y, clients={"a": table, "b": X})
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1.5, "a", True])
+def test_batches_have_a_whole_number_of_rows(tmp_path, value):
+    file = tmp_path / "t.parquet"
+    parquet.write_table(arrow.table({"x0": [1.0, 2.0]}), file)
+    with pytest.raises(ParameterError, match=f"open_table: batch_rows must be a whole number .* got {value!r}"):
+        open_table(file, batch_rows=value)
+    assert next(open_table(file, batch_rows=1).batches(("x0",))).shape == (1, 1)
+
+
+def test_columns_of_one_name_are_refused_by_it(tmp_path):
+    file = tmp_path / "twice.parquet"
+    columns = [arrow.array([1.0, 2.0])] * 3
+    parquet.write_table(arrow.Table.from_arrays(columns, names=["x0", "x1", "x1"]), file)
+    with pytest.raises(DataError, match=r"twice\.parquet: .*'x1' occurs twice\. Rename"):
+        open_table(file)
+    file = tmp_path / "twice.csv"
+    file.write_text("x0,x1,x1\n" + "1,2,3\n" * 9)
+    with pytest.raises(DataError, match=r"twice\.csv: .*'x1' occurs twice\. Rename"):
+        open_table(file)
 
 
 NOTES = "a,note\n" + '1,plain\n2,"two\nlines, and a comma"\n' * 300

@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from fedsieve.checks import repeated
 from fedsieve.datasets.dialect import Dialect, Reading, dialect_of
 from fedsieve.datasets.table_files import (
     GROUPED,
@@ -24,7 +25,7 @@ from fedsieve.datasets.table_files import (
     ungrouped_column,
     unreadable_csv,
 )
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, occur_twice
 
 LARGE_FILE = 1 << 28  # bytes of text, or of a table's numbers, from which on a file is streamed
 BLOCK_BYTES = 1 << 23  # of a CSV file that are parsed at a time
@@ -84,6 +85,8 @@ class TableStream(ABC):
         kept, index = names_without_index(self.file, self.column_names, index_col, empty)
         self.column_names = kept
         self.how = ", ".join([self.how] * bool(self.how) + described_index(index))
+        if twice := sorted(repeated(kept)):
+            raise DataError(f"{self.file}: of the column names {occur_twice(twice)}. Rename them.")
 
 
 class ParquetStream(TableStream):

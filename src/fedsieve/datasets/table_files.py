@@ -148,7 +148,10 @@ def pyarrow_parts() -> tuple[Any, Any, Any]:
 def _read_parquet(file: Path) -> Any:
     _, parquet, arrow = pyarrow_parts()
     try:
-        table = parquet.read_table(file)
+        with parquet.ParquetFile(
+            file
+        ) as opened:  # which reads columns of one name, too; who wants a table refuses them
+            table = opened.read()
         _ = table.column_names  # decoded only now
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read as PARQUET: {error}") from None
