@@ -25,7 +25,9 @@ test: $(READY)  ## linters, types, import rules, tests, doctests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-all: $(READY)  ## the long tests that make test leaves out and that need no servers
-	$(BIN)/python -m pytest -n 2 -m full
+	$(BIN)/python -m pytest -n 2 -m full -k 'not array_api_input'
+	# scikit-learn's checks of other libraries' arrays: scipy asks for this when it is loaded, else they skip.
+	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -n 2 -m full -k array_api_input tests/rivals tests/selectors
 
 test-browser: $(READY)  ## the report's page and the live view in a real browser; installs Debian's chromium if there is none
 	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core)

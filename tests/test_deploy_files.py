@@ -102,6 +102,15 @@ def test_workflows_call_targets_that_exist():
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+def test_long_tests_that_skip_without_scipys_switch_run_with_it():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^test-all:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    others, switched = (line for line in recipe.splitlines() if "pytest" in line)
+    assert others.endswith("-m full -k 'not array_api_input'")
+    assert switched.startswith("\tSCIPY_ARRAY_API=1 ")
+    assert "-m full -k array_api_input tests/rivals tests/selectors" in switched
+
+
 def test_the_wheel_is_tried_on_all_supported_versions():
     wheel = (ROOT / "tools" / "wheel.py").read_text(encoding="utf-8")
     (tried,) = re.findall(r"^VERSIONS = \((.*)\)$", wheel, re.MULTILINE)

@@ -15,6 +15,7 @@ from benchmarks.scaling.processes import measured
 MODULE = "benchmarks.scaling.many_sites"
 ROWS, COLUMNS = 60, 500
 WIDTHS = (200, 500, 2000)
+CHECKED_ROWS = (200, ROWS)
 
 
 def rows() -> list[Row]:
@@ -27,7 +28,14 @@ def rows() -> list[Row]:
         Row("the same, of 100 sites' time and ten sites for each", many["seconds"] / few["seconds"] / 10, "x", "less"),
         Row("SSFMLFS, 1,000 sites, d = 500: most memory of the process", graph["megabytes"], "MB", "less", 500),
         Row("SSFMLFS, 1,000 sites, d = 500: time", graph["seconds"], "CPU s", "less"),
-        *(Row(f"checking covariances of d = {d}, of computing them", shares[str(d)], "x", "less", 1.0) for d in WIDTHS),
+        *(
+            Row(
+                f"checking covariances of d = {d}{', 60 rows' if n == ROWS else ''}, of computing them",
+                *(shares[f"{d}, {n}"], "x", "less", 1.0),
+            )
+            for n in CHECKED_ROWS
+            for d in WIDTHS
+        ),
     ]
 
 
@@ -65,15 +73,15 @@ def _run(n_sites: int, name: str) -> None:
     print(json.dumps({"seconds": time.process_time() - start, "megabytes": peak}))
 
 
-def _check(d: int) -> float:
-    """The median of some ratios, each of one answer and its check; 200 rows."""
+def _check(d: int, n_rows: int) -> float:
+    """The median of some ratios, each of one answer and its check."""
     from fedsieve import messages as m
     from fedsieve.messages.base import Known
     from fedsieve.messages.covariances import AskCovariances
     from fedsieve.tables import ArrayTable
 
     names = tuple(f"x{place}" for place in range(d))
-    table = ArrayTable(names, np.random.default_rng(0).normal(size=(200, d)))
+    table = ArrayTable(names, np.random.default_rng(0).normal(size=(n_rows, d)))
     columns = m.Columns(names, (), "mean")
     ask, ratios = AskCovariances(columns, m.AskRanges(columns).answer(table).scaling), []
     for _ in range(9):
@@ -87,6 +95,6 @@ def _check(d: int) -> float:
 
 if __name__ == "__main__":
     if sys.argv[1] == "check":
-        print(json.dumps({d: _check(d) for d in WIDTHS}))
+        print(json.dumps({f"{d}, {n}": _check(d, n) for n in CHECKED_ROWS for d in WIDTHS}))
     else:
         _run(int(sys.argv[1]), (*sys.argv, "Sieve")[2])

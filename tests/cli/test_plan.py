@@ -52,6 +52,24 @@ def test_sieve_has_one_form(fedsieve, tables):
     assert "It has one form: all 6 columns compared" in result.out
 
 
+def test_the_plan_of_sieve_tells_the_most_columns_and_what_would_be_refused(fedsieve, tables, monkeypatch):
+    words = tables.select("--explain-plan", method="sieve")
+    result = fedsieve(*words)
+    assert "Columns that can be compared at most: 11,3" in result.out
+    assert "Warning" not in result.err
+    monkeypatch.setattr(SieveMethod, "max_message_bytes", 150)
+    monkeypatch.setattr(SieveMethod.__init__, "__defaults__", _defaults_with(150))
+    result = fedsieve(*words)
+    assert "Warning: a run would be refused. Sieve: covariances of 6 columns take 216 bytes" in result.err
+    plan = json.loads(fedsieve(*words, "--json").out)
+    assert (plan["most_compared"], plan["max_message_bytes"]) == (0, 150)
+
+
+def _defaults_with(limit):
+    """Of the method's parameters, since the command has no option for the limit."""
+    return tuple(limit if value == 512_000_000 else value for value in SieveMethod.__init__.__defaults__)
+
+
 @pytest.mark.parametrize(("n_features", "form"), [(50, "statistics"), (2_000, "statistics"), (5_000, "vectors")])
 def test_the_form_follows_from_the_columns(n_features, form):
     forms = graph_forms(FederationSize(10, 200, n_features, n_features), kernels.USUAL_PAIRS)

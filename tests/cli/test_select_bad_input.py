@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 
@@ -56,6 +58,13 @@ def test_an_unreadable_file(refusal, tables, name, content, says):
     tables[name].write_bytes(content)
     assert refusal(clients=with_client(tables, name)).startswith(f"{tables[name]}: {says}")
     assert refusal("--labeled", tables[name]).startswith(f"{tables[name]}: {says}")
+
+
+def test_columns_of_one_name_in_parquet(refusal, tables):
+    ages = pa.array([1.0, 2.0])
+    pq.write_table(pa.Table.from_arrays([ages, ages], names=["age", "age"]), tables["twice.parquet"])
+    says = f"{tables['twice.parquet']}: of the column names 'age' occurs twice. Rename them."
+    assert refusal(clients=with_client(tables, "twice.parquet")) == says
 
 
 def test_no_shared_feature(refusal, tables):

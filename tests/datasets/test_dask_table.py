@@ -14,7 +14,7 @@ from scipy import sparse
 from fedsieve import SSFMLFS, Sieve, tables
 from fedsieve import messages as m
 from fedsieve.datasets.dask_table import DaskTable
-from fedsieve.errors import DataError, SiteShiftWarning
+from fedsieve.errors import DataError, FedSieveError, SiteShiftWarning
 from fedsieve.privacy.guarded_table import GuardedTable, HeldBack
 from fedsieve.tables import ArrayTable
 
@@ -180,6 +180,56 @@ REFUSED = {
 def test_what_is_no_table_of_numbers_is_refused_by_the_name_of_its_client(made, said):
     with pytest.raises(DataError, match=f"client 'a': .*{said}"):
         Sieve(3).fit(X.to_numpy(), Y, clients={"a": made(), "b": rows(90, 2).to_numpy()})
+
+
+def from_parts(*parts):
+    """A frame whose partitions Dask itself does not look at."""
+    meta = parts[0].iloc[:0]
+    return dd.from_delayed([dask.delayed(part) for part in parts], meta=meta, verify_meta=False)
+
+
+@pytest.mark.parametrize("change", [lambda frame: frame, numbered], ids=["named", "numbered"])
+def test_partitions_may_have_their_columns_in_any_order(change):
+    whole, parts = rows(100, 3), []
+    for place, order in enumerate([range(6), range(5, -1, -1), [3, 1, 0, 2, 5, 4]]):
+        part = change(whole.iloc[30 * place : 30 * place + 30])
+        parts.append(part[[part.columns[column] for column in order]])
+    table = DaskTable(from_parts(*parts))
+    assert_array_equal(table.whole(table.names), whole.to_numpy()[:90])
+    assert_array_equal(table.rows_at(np.array([2, 40, 89]), table.names[1:]), whole.to_numpy()[[2, 40, 89], 1:])
+    total = table.in_parts(lambda part: part.whole(part.names).sum(axis=0))
+    assert_allclose(total, whole.to_numpy()[:90].sum(axis=0), rtol=0, atol=1e-12)
+
+
+OTHER = {
+    "one too few": (lambda frame: frame.drop(columns="f1"), "missing: 'f1'"),
+    "one too many": (lambda frame: frame.assign(g=1.0), "extra: 'g'"),
+    "another": (lambda frame: frame.rename(columns={"f1": "g"}), "missing: 'f1'; extra: 'g'"),
+    "one twice": (lambda frame: frame.set_axis(["f0", "f1", "f2", "f3", "f4", "f1"], axis=1), "missing: 'f5'"),
+    "one twice besides": (lambda frame: pd.concat([frame, frame[["f1"]]], axis=1), "extra: 'f1'"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), OTHER.values(), ids=OTHER)
+def test_a_partition_of_other_columns_is_refused_by_their_names(change, said):
+    table = from_parts(rows(30), change(rows(30, 1)))
+    with pytest.raises(DataError, match=rf"client 'a': .*partition .*other columns than .* \(.*{said}.*\)\. "):
+        Sieve(3).fit(X, Y, clients={"a": table, "b": rows(90, 2)})
+
+
+def test_a_partition_of_words_is_refused_without_them():
+    table = from_parts(rows(30), rows(30, 1).astype(object).assign(f1="a secret"))
+    with pytest.raises(
+        FedSieveError, match=r"client 'a': .*must hold numbers; in a partition 'f1' holds others"
+    ) as said:
+        Sieve(3).fit(X, Y, clients={"a": table, "b": rows(90, 2)})
+    assert "secret" not in str(said.value)
+
+
+def test_blocks_of_an_array_have_as_many_columns_as_it_says():
+    blocks = [da.from_delayed(dask.delayed(np.ones((20, n))), (20, 6), dtype=float) for n in (6, 5)]
+    with pytest.raises(DataError, match=r"client 'a': .*blocks .*must have 6 columns; one has 5"):
+        Sieve(3).fit(X.to_numpy(), Y, clients={"a": da.concatenate(blocks), "b": rows(90, 2).to_numpy()})
 
 
 @pytest.mark.parametrize("kind", [bool, object, "i4", "f4"])

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from pyarrow import csv, parquet
 
 from fedsieve import Sieve
-from fedsieve.datasets import streams
+from fedsieve.datasets import dialect, streams, table_files
 from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.streamed_file import open_table
 from fedsieve.datasets.streams import CsvStream, open_stream
 from fedsieve.datasets.table_files import read_file
-from fedsieve.errors import DataError, FedSieveError
+from fedsieve.errors import DataError, FedSieveError, ParameterError
 
 CONVERT = csv.ConvertOptions(strings_can_be_null=True)
 CELLS = (
@@ -95,3 +95,119 @@ def test_a_file_without_rows_is_a_table_without_rows(tmp_path, kind):
     X, Y = [[0.0, 1.0], [1.0, 2.0], [2.0, 0.5]] * 8, [[0, 1], [1, 0], [1, 1]] * 8
     with pytest.raises(FedSieveError, match="client 'a': has 0 rows; a client needs at least 2"):
         Sieve(1).fit(X, Y, clients={"a": table, "b": X})
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1.5, "a", True])
+def test_batches_have_a_whole_number_of_rows(tmp_path, value):
+    file = tmp_path / "t.parquet"
+    parquet.write_table(arrow.table({"x0": [1.0, 2.0]}), file)
+    with pytest.raises(ParameterError, match=f"open_table: batch_rows must be a whole number .* got {value!r}"):
+        open_table(file, batch_rows=value)
+    assert next(open_table(file, batch_rows=1).batches(("x0",))).shape == (1, 1)
+
+
+def test_columns_of_one_name_are_refused_by_it(tmp_path):
+    file = tmp_path / "twice.parquet"
+    columns = [arrow.array([1.0, 2.0])] * 3
+    parquet.write_table(arrow.Table.from_arrays(columns, names=["x0", "x1", "x1"]), file)
+    with pytest.raises(DataError, match=r"twice\.parquet: .*'x1' occurs twice\. Rename"):
+        open_table(file)
+    file = tmp_path / "twice.csv"
+    file.write_text("x0,x1,x1\n" + "1,2,3\n" * 9)
+    with pytest.raises(DataError, match=r"twice\.csv: .*'x1' occurs twice\. Rename"):
+        open_table(file)
+
+
+NOTES = "a,note\n" + '1,plain\n2,"two\nlines, and a comma"\n' * 300
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of a file that is streamed, and of one that is read at once."""
+    monkeypatch.setattr(streams, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(table_files, "BLOCK_BYTES", 2000)
+
+
+def read_streamed(file):
+    stream = open_stream(file, Reading())
+    return stream.read(stream.column_names)
+
+
+def read_at_once(file):
+    return read_file(file, Reading()).table
+
+
+both_ways = pytest.mark.parametrize("read", [read_streamed, read_at_once], ids=["streamed", "at once"])
+
+
+@both_ways
+@pytest.mark.parametrize("late", ["", "x,1\n"], ids=["one pass", "a type that changes late"])
+@pytest.mark.usefixtures("small_blocks")
+def test_texts_may_hold_ends_of_lines_wherever_blocks_are_cut(tmp_path, read, late):
+    file = tmp_path / "notes.csv"
+    file.write_text(NOTES + late)
+    table = read(file)
+    assert table.num_rows == 600 + bool(late)
+    assert table.column("note").to_pylist()[:600] == ["plain", "two\nlines, and a comma"] * 300
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_line_that_is_longer_than_a_block_is_read_where_the_file_is_read_at_once(tmp_path):
+    file = tmp_path / "wide.csv"
+    names = [f"a{place:05d}" for place in range(3000)]
+    file.write_text("\n".join([",".join(names), *[",".join(["0.25"] * 3000)] * 3]))
+    table = read_at_once(file)
+    assert (table.column_names, table.num_rows) == (names, 3)
+
+
+LONG_NAME, LONG_TEXT = "a" * 3000 + ",b\n1,2\n", "a,b\n" + "1,2\n" * 900 + "1," + "x" * 3000 + "\n1,2\n"
+
+
+@pytest.mark.parametrize("text", [LONG_NAME, LONG_TEXT], ids=["of names", "of a row"])
+@pytest.mark.usefixtures("small_blocks")
+def test_a_line_that_is_longer_than_a_block_of_a_streamed_file_is_called_so(tmp_path, text):
+    file = tmp_path / "long.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match=r"a line is longer than 2,000 bytes\. Store the table as Parquet"):
+        read_streamed(file)
+
+
+@both_ways
+@pytest.mark.usefixtures("small_blocks")
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, read):
+    file = tmp_path / "quote.csv"
+    file.write_text("a,b\n" + "1,x\n" * 900 + '1,"x\n' + "2,x\n" * 900)
+    with pytest.raises(
+        DataError, match=r"a text in quotes is longer than 2,000 bytes\. Is a quote not closed\?"
+    ) as said:
+        read(file)
+    assert "x" not in str(said.value).replace("text", "")
+
+
+@both_ways
+@pytest.mark.parametrize("text", ["", "\n\n"])
+@pytest.mark.usefixtures("small_blocks")
+def test_an_empty_file_is_called_empty(tmp_path, read, text):
+    file = tmp_path / "nothing.csv"
+    file.write_text(text)
+    with pytest.raises(DataError, match="cannot be read as CSV: Empty CSV file"):
+        read(file)
+
+
+@both_ways
+@pytest.mark.usefixtures("small_blocks")
+def test_rows_are_torn_whatever_texts_hold(tmp_path, read):
+    file = tmp_path / "torn.csv"
+    file.write_text(NOTES + "1,2,3\n")
+    with pytest.raises(DataError, match="has 3 fields, the first line 2"):
+        read(file)
+
+
+@given(st.lists(st.text("ab\n", max_size=5), max_size=6))
+def test_the_longest_line_is_that_of_the_text(tmp_path_factory, parts):
+    file = tmp_path_factory.mktemp("lines") / "t.csv"
+    text = "".join(parts)
+    file.write_text(text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dialect, "CHUNK", 3)
+        assert dialect.longest_line(file) == max(map(len, text.split("\n")))

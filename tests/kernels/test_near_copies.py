@@ -4,10 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedsieve import kernels
+from fedsieve.kernels import copies
+from fedsieve.kernels.copy_sketches import SPARE, sketches
 from fedsieve.sparse_rows import SparseRows
 from reference.copies_loops import near_copies
 
@@ -140,3 +142,84 @@ def test_it_can_be_asked_for_twice():
     x = np.arange(30.0)
     for _ in range(2):
         assert found(x, np.where(x == 3, 0, x)) == [(0, 1)]
+
+
+@st.composite
+def long_tables(draw):
+    """Rows enough for sketches; lines of earlier columns on any scale, with odd and missing rows."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows, columns = draw(st.integers(27, 60)), []
+    for _ in range(draw(st.integers(2, 12))):
+        kind = draw(st.sampled_from(["0/1", "few", "steps", "times", "copy", "copy", "copy", "constant"]))
+        if kind == "copy" and columns:
+            before = columns[rng.integers(len(columns))]
+            slope = draw(st.sampled_from([-1e6, -0.3, 1e-5, 0.7, 1.0, 12.0]))
+            column = slope * before + draw(st.sampled_from([0.0, 3.3, -1e4]))
+            off = rng.choice(n_rows, draw(st.integers(0, MOST + 2)), replace=False)
+            column[off] += np.abs(slope) * rng.uniform(0.1, 2, len(off))
+        else:
+            column = {
+                "0/1": rng.integers(0, 2, n_rows),
+                "few": rng.integers(0, 5, n_rows),
+                "steps": rng.integers(0, 40, n_rows) / 7,
+                "constant": np.ones(n_rows),
+            }.get(kind, 1.7e9 + rng.integers(0, 10**4, n_rows)) + 0.0
+        columns.append(column)
+    X = np.column_stack(columns)
+    X[:, rng.random(X.shape[1]) < 0.2] += np.where(rng.random((n_rows, 1)) < draw(st.sampled_from([0, 0.2])), np.nan, 0)
+    return X
+
+
+def of_all_pairs(X, most, exact):
+    """The slow twin of the sketches: every column may be a copy of every other one."""
+
+    def none(table, room, most):
+        found = sketches(table[:0], room, most)
+        assert found.unlike.all()
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(copies, "sketches", none)
+        return kernels.near_copies(X, most, exact=exact)
+
+
+@settings(max_examples=300)
+@given(long_tables(), st.integers(1, MOST), st.booleans())
+def test_sketches_find_what_all_pairs_do_in_the_same_order(X, most, exact):
+    assert kernels.near_copies(X, most, exact=exact).tolist() == of_all_pairs(X, most, exact).tolist()
+
+
+@pytest.mark.parametrize("n_gaps", range(SPARE + 2))
+@pytest.mark.parametrize("n_flat", range(SPARE + 2))
+def test_odd_rows_gaps_and_equal_values_wherever_sketches_look(n_flat, n_gaps):
+    """As many triples of rows as can be are spoilt, and more: the first by equal values, the next by odd rows."""
+    n_rows, n_triples = 90, MOST + 1 + 2 * SPARE
+    first, second, third = np.random.default_rng(0).permutation(n_rows)[: 3 * n_triples].reshape(n_triples, 3).T
+    x = np.random.default_rng(1).normal(size=n_rows)
+    x[second[:n_flat]] = x[first[:n_flat]]
+    copy = 2 - 3 * x
+    copy[third[n_flat : n_flat + MOST]] += 1
+    copy[first[n_triples - n_gaps :]] = np.nan
+    X = np.column_stack([x, copy, np.random.default_rng(2).normal(size=n_rows)])
+    assert kernels.near_copies(X, MOST).tolist() == of_all_pairs(X, MOST, exact=False).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_columns_few_are_compared_and_all_copies_found(seed):
+    rng = np.random.default_rng(seed)
+    X, n_copies = rng.normal(size=(120, 600)), 100
+    which, far = rng.choice(300, n_copies), rng.choice([1e-6, -2.0, 1e5], n_copies)
+    X[:, 300 : 300 + n_copies] = far * X[:, which] + rng.normal(size=n_copies) * far
+    for column in range(300, 300 + n_copies):
+        off = rng.choice(120, rng.integers(0, MOST + 3), replace=False)
+        X[off, column] += np.ptp(X[:, column])
+    X = X[:, rng.permutation(600)]
+    found = kernels.near_copies(X, MOST)
+    assert found.tolist() == of_all_pairs(X, MOST, exact=False).tolist()
+    assert len(found) >= n_copies / 3
+    room = 1e-9 * np.ptp(X, axis=0)
+    seen = sketches(X, room, MOST)
+    with np.errstate(invalid="ignore"):  # of columns that have no angle
+        near = (np.diff(seen.angles) <= copies.ALIKE).sum()
+    assert seen.unlike.sum() <= 2
+    assert near < 0.01 * 600**2  # pairs, where all are 180,000

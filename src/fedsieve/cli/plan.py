@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from rich.table import Table as Grid
 
-from fedsieve.cli.console import out, say
+from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.tables import FederationTables
+from fedsieve.errors import ParameterError
 from fedsieve.kernels.row_pairs import pairs_looked_at
-from fedsieve.methods import Method
+from fedsieve.methods import Method, SieveMethod
+from fedsieve.methods.compared_columns import check_compared, most_compared
 from fedsieve.methods.run_costs import BYTES_PER_SECOND, ROUND_SECONDS, FederationSize, FormCost, first_done
 from fedsieve.protocol.method import readable_size
 from fedsieve.tables import Table, n_surely_compared
@@ -47,13 +49,15 @@ def explain(method: Method, data: FederationTables) -> dict[str, Any]:
         f"{method.name}: {counted(len(data.sites), 'client')}, the largest with {largest.n_rows:,} rows of "
         f"{len(data.features):,} columns. {_what_decided(method, forms, taken)}"
     )
-    pairs: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    if isinstance(method, SieveMethod):
+        limits = _limits(method)
     if hasattr(method, "max_pairs") and taken != "matrices":
         n_related = federation.n_related or 0
         n_pairs = pairs_looked_at(n_related, method.max_pairs)
         drawn = f", of {n_related:,} rows that it draws" if n_related < largest.n_rows else ""
         say(f"Row pairs that a client compares at most: {n_pairs:,} (max_pairs={method.max_pairs:,}){drawn}.")
-        pairs = {"n_pairs": n_pairs, "max_pairs": method.max_pairs}
+        limits = {"n_pairs": n_pairs, "max_pairs": method.max_pairs}
     say(
         f"By the model of docs/scaling.md: {ROUND_SECONDS} s a round, {BYTES_PER_SECOND / 1e6:g} MB/s for all clients, "
         "one thread. Nothing was run."
@@ -65,8 +69,22 @@ def explain(method: Method, data: FederationTables) -> dict[str, Any]:
         "n_features": len(data.features),
         "taken": taken,
         "forms": [{**asdict(form), "done_after": form.done_after} for form in forms],
-        **pairs,
+        **limits,
     }
+
+
+def _limits(method: SieveMethod) -> dict[str, int]:
+    """Say how many columns can be compared, and what is wrong with more; the limits as a document."""
+    most, limit = most_compared(method), method.max_message_bytes
+    say(f"Columns that can be compared at most: {most:,} (max_message_bytes={limit:,}); to select: {most // 2:,}.")
+    try:
+        check_compared(method, len(method.features))
+    except ParameterError as error:
+        warn(f"a run would be refused. {error}")
+    else:
+        if method.costly:
+            warn(method.costly)
+    return {"most_compared": most, "max_message_bytes": limit}
 
 
 def federation_of(data: FederationTables) -> FederationSize:

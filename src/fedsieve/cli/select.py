@@ -227,6 +227,8 @@ def _check_gaps(method: Method, data: FederationTables) -> None:
 
 
 def _run(method: Method, data: FederationTables, seed: int, totals: KeptTotals | None = None) -> dict[str, Any]:
+    if method.costly:
+        warn(method.costly)
     start = time.perf_counter()
     with Rounds() as rounds:
         outcome = in_process.select(method, data.labeled, data.sites, rounds.watch, totals=totals, seed=seed)

@@ -87,6 +87,17 @@ def opened(file: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.GzipFile(file)) if file.name.lower().endswith(".gz") else file.open("rb")
 
 
+def longest_line(file: Path) -> int:
+    """Bytes of the file's longest line, wherever quotes are."""
+    longest = begun = 0
+    for chunk in _chunks(file):
+        first, *others = chunk.split(b"\n")
+        begun += len(first)
+        longest = max(longest, begun, *map(len, others))
+        begun = len(others[-1]) if others else begun
+    return longest
+
+
 def _chunks(file: Path) -> Iterator[bytes]:
     try:
         with opened(file) as stream:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Float
+from fedsieve.checks import check_count
 from fedsieve.datasets.coding import Coding
 from fedsieve.datasets.dialect import Reading
 from fedsieve.datasets.kinds import Column
@@ -57,8 +58,10 @@ def open_table(path: str | Path, *, batch_rows: int | None = None, reading: Read
     """A Parquet or CSV file of numbers as a client's table for `fit`, streamed, whatever its size.
 
     Text, dates and ids are for the command line, which reads all files together: here a column that holds no numbers
-    is refused, by its name.
+    is refused, by its name. `batch_rows` are read at a time (of a CSV file, blocks of bytes); None: as memory allows.
     """
+    if batch_rows is not None:
+        check_count("open_table", "batch_rows", batch_rows)
     stream = open_stream(Path(path), reading or Reading())
     columns, coding = scan(stream, stream.column_names), Coding()
     check_kinds(str(path), columns, stream.column_names, coding)

@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from fedsieve.checks import repeated
 from fedsieve.datasets.dialect import Dialect, Reading, dialect_of
 from fedsieve.datasets.table_files import (
     GROUPED,
@@ -23,7 +24,7 @@ from fedsieve.datasets.table_files import (
     ungrouped_column,
     unreadable_csv,
 )
-from fedsieve.errors import DataError
+from fedsieve.errors import DataError, occur_twice
 
 LARGE_FILE = 1 << 28  # bytes of text, or of a table's numbers, from which on a file is streamed
 BLOCK_BYTES = 1 << 23  # of a CSV file that are parsed at a time
@@ -83,6 +84,8 @@ class TableStream(ABC):
         kept, index = names_without_index(self.file, self.column_names, index_col, empty)
         self.column_names = kept
         self.how = ", ".join([self.how] * bool(self.how) + described_index(index))
+        if twice := sorted(repeated(kept)):
+            raise DataError(f"{self.file}: of the column names {occur_twice(twice)}. Rename them.")
 
 
 class ParquetStream(TableStream):
@@ -192,12 +195,12 @@ class CsvStream(TableStream):
                 raise _TypeTooNarrowError(
                     f"{self.file}: a column has other values than it had. The file must not change meanwhile."
                 ) from None
-            raise unreadable_csv(self.file, error) from None
+            raise unreadable_csv(self.file, error, BLOCK_BYTES) from None
 
     def _names(self) -> list[str]:
         csv, _, _ = pyarrow_parts()
         reading = csv.ReadOptions(encoding=self.dialect.encoding, block_size=BLOCK_BYTES)
-        with csv.open_csv(self.file, reading, csv.ParseOptions(delimiter=self.dialect.sep)) as opened:
+        with csv.open_csv(self.file, reading, *csv_options(self.dialect)) as opened:
             return list(opened.schema.names)
 
     def _with_grouped_thousands(self) -> tuple[str, ...]:

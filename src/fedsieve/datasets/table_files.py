@@ -10,13 +10,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fedsieve.datasets.dialect import Dialect, Reading, dialect_of
+from fedsieve.datasets.dialect import Dialect, Reading, dialect_of, longest_line
 from fedsieve.datasets.excel import read_sheet, write_sheet
 from fedsieve.errors import DataError, extra_needed, listed
 from fedsieve.files import write_atomically
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".xlsx")
 OTHER_ENCODING = "it is in another encoding. Say which: --encoding."
+EMPTY = "Empty CSV file"
+BLOCK_BYTES = 1 << 20  # of a CSV file that are parsed at a time, by one thread
 NO_NAME = re.compile(r"|Unnamed: 0")
 TORN_ROW = re.compile(r"CSV parse error: (Row #(?P<line>\d+): )?Expected (?P<first>\d+) columns, got (?P<fields>\d+)")
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -147,7 +149,8 @@ def pyarrow_parts() -> tuple[Any, Any, Any]:
 def _read_parquet(file: Path) -> Any:
     _, parquet, arrow = pyarrow_parts()
     try:
-        table = parquet.read_table(file)
+        with parquet.ParquetFile(file) as opened:  # reads columns of one name, too: who wants a table refuses them
+            table = opened.read()
         _ = table.column_names  # decoded only now
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: cannot be read as PARQUET: {error}") from None
@@ -165,7 +168,13 @@ def _read_csv(file: Path, dialect: Dialect, *, grouped: bool) -> Any:
         return table
 
     try:
-        table = read()
+        try:
+            table = read(block_size=BLOCK_BYTES)
+        except arrow.ArrowInvalid as error:
+            longest = longest_line(file) if _ends_in_no_block(error) else 0
+            if longest < BLOCK_BYTES:  # a quote that is not closed would swallow all rows behind it in a larger block
+                raise
+            table = read(block_size=2 * longest)
     except (ValueError, arrow.ArrowException, OSError) as error:
         why: Exception = error
         if TORN_ROW.match(str(error)):
@@ -173,7 +182,7 @@ def _read_csv(file: Path, dialect: Dialect, *, grouped: bool) -> Any:
                 read(use_threads=False)  # only so are rows numbered
             except ValueError as numbered:
                 why = numbered
-        raise unreadable_csv(file, why) from None
+        raise unreadable_csv(file, why, BLOCK_BYTES) from None
     check_decoded(file, table.schema.types)
     return _all_ungrouped(table, dialect.decimal) if grouped else table
 
@@ -185,11 +194,12 @@ def csv_options(dialect: Dialect, **converting: Any) -> tuple[Any, Any]:
     end by then, the process is aborted.
     """
     csv, _, _ = pyarrow_parts()
-    parse = csv.ParseOptions(delimiter=dialect.sep)
+    # A text in quotes may hold the end of a line: blocks are cut where a row ends, which costs no more to find.
+    parse = csv.ParseOptions(delimiter=dialect.sep, newlines_in_values=True)
     return parse, csv.ConvertOptions(decimal_point=dialect.decimal, strings_can_be_null=True, **converting)
 
 
-def unreadable_csv(file: Path, error: Exception) -> DataError:
+def unreadable_csv(file: Path, error: Exception, block_bytes: int) -> DataError:
     """Why pyarrow could not read a file, without its words, which would show a cell."""
     if (torn := TORN_ROW.match(str(error))) is not None:
         line = f"line {torn['line']} has" if torn["line"] else "a line has"
@@ -199,9 +209,21 @@ def unreadable_csv(file: Path, error: Exception) -> DataError:
         )
     elif isinstance(error, UnicodeError) or "invalid UTF8" in str(error):
         why = OTHER_ENCODING
+    elif _ends_in_no_block(error):
+        if longest_line(file) >= block_bytes:
+            why = f"a line is longer than {block_bytes:,} bytes. Store the table as Parquet, or make names shorter."
+        elif EMPTY in str(error):
+            why = EMPTY
+        else:
+            why = f"a text in quotes is longer than {block_bytes:,} bytes. Is a quote not closed?"
     else:
-        why = "Empty CSV file" if "Empty CSV file" in str(error) else "is it cut, or separated otherwise (--sep)?"
+        why = "is it cut, or separated otherwise (--sep)?"
     return DataError(f"{file}: cannot be read as CSV: {why}")
+
+
+def _ends_in_no_block(error: Exception) -> bool:
+    """Whether a row went on behind the block that it is read in; of a header, pyarrow takes the block for empty."""
+    return "straddles two block boundaries" in str(error) or EMPTY in str(error)
 
 
 def check_decoded(file: Path, types: Iterable[Any]) -> None:

@@ -83,10 +83,8 @@ def table_file(path: str | Path, *, number_repeated: bool = False, reading: Read
 
 
 def checked_stream(file: Path, reading: Reading | None = None) -> TableStream:
-    """The file as a stream with at least one row and distinct column names."""
+    """The file as a stream with at least one row; its column names are distinct."""
     stream = open_stream(file, reading or Reading())
-    if twice := sorted(repeated(stream.column_names)):
-        raise DataError(f"{file}: of the column names {occur_twice(twice)}. Rename them.")
     if not stream.num_rows:
         raise DataError(f"{file}: has a header but no rows.")
     return stream

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from fedsieve.arrays import Float, Int
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.kernels.compiled import compiled
+from fedsieve.kernels.copy_sketches import ALIKE, sketches
 from fedsieve.sparse_rows import SparseRows
 
 SPARE = 8  # times as many pairs of rows where values are missing, since those of the other column may be
@@ -34,7 +35,7 @@ def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False) -> Int
         return _near_pairs_of_sparse(*rows, *columns, by_column.entries.data, X.usual, anchors, least, most, room)
     table = np.asfortranarray(X, dtype=np.float64)
     anchors, room = _looked_at(table.T, table, most)
-    return _near_pairs(table, anchors, least, most, room)
+    return _near_pairs(table, anchors, least, most, room, ALIKE, *sketches(table, room, most))
 
 
 def _looked_at(columns: Iterable[Float], values: Float, most: int) -> tuple[Int, Float]:
@@ -71,13 +72,48 @@ def _anchors(column: Float, n_pairs: int) -> Int:
 
 
 @compiled
-def _near_pairs(X: Float, anchors: Int, least: int, most: int, room: Float) -> Int:
+def _near_pairs(
+    X: Float,
+    anchors: Int,
+    least: int,
+    most: int,
+    room: Float,
+    alike: float,
+    order: Int,
+    place: Int,
+    angles: Float,
+    unlike: Bool,
+) -> Int:
     n_rows, n_columns = X.shape
     found = []
+    every, like_any = np.arange(n_columns), np.flatnonzero(unlike)
+    seen, some = np.zeros(n_columns, dtype=np.bool_), np.empty(n_columns, dtype=np.int64)
     for q in range(n_columns):
         if anchors[q, 0, 0] < 0:
             continue
-        for p in range(q):
+        others = every[:q]
+        if not unlike[q]:
+            n_some = 0
+            for p in like_any:
+                if p < q:
+                    some[n_some], n_some = p, n_some + 1
+            for triple in range(len(order)):
+                own = place[triple, q]
+                for way in (-1, 1):
+                    other = own + way
+                    while (
+                        own >= 0
+                        and 0 <= other < n_columns
+                        and abs(angles[triple, other] - angles[triple, own]) <= alike
+                    ):
+                        p = order[triple, other]
+                        if p < q and not unlike[p] and not seen[p]:
+                            seen[p] = True
+                            some[n_some], n_some = p, n_some + 1
+                        other += way
+            others = np.sort(some[:n_some])
+            seen[others] = False
+        for p in others:
             for pair in range(anchors.shape[1]):
                 i, j = anchors[q, pair, 0], anchors[q, pair, 1]
                 slope = (X[j, p] - X[i, p]) / (X[j, q] - X[i, q])

@@ -18,6 +18,7 @@ from fedsieve.messages.means import SITES
 from fedsieve.messages.projections import AskProjections, Projections, coarse_weights
 from fedsieve.messages.ranges import AskRanges
 from fedsieve.messages.whole_covariances import AskWholeCovariances, WholeCovariances
+from fedsieve.methods.compared_columns import check_compared
 from fedsieve.methods.missing import NOTHING, Missing, agreed_fill
 from fedsieve.methods.ranges import scaling_and_missing
 from fedsieve.methods.sieve_fdr import FdrFindings, fdr_findings
@@ -45,6 +46,7 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
         fill, missing = yield from agreed_fill(method, scaling, method.center, counted_rows(own, weights), cohort)
         scaling = scaling.told()
     encoding, table = method.encoded(scaling, labeled, fill)
+    check_compared(method, len(encoding.names))
     unit = method.unit_of[encoding.owner]
 
     screening, kept = None, np.arange(len(method.features))
@@ -86,6 +88,7 @@ def _at_once(
     encoding, _ = method.encoded(scaling, labeled)
     if np.isnan(labeled.X).any() or len(encoding.names) > method.n_compared:
         return None, None
+    check_compared(method, len(encoding.names))
     ask = AskWholeCovariances(method.columns, scaling, method.center)
     own = own_covariances(ask.of_all, method.server_table(labeled), labeled.weights)
     told: WholeCovariances = yield from cohort.total(ask, WholeCovariances.of(own))

@@ -9,6 +9,7 @@ from fedsieve.arrays import Bool, Float, Int
 from fedsieve.messages import Scaling
 from fedsieve.messages.base import Budget
 from fedsieve.messages.columns import DECLARED
+from fedsieve.methods.compared_columns import check_compared
 from fedsieve.methods.noisy_moments import NoisyAnswer, noisy_answer
 from fedsieve.methods.ranges import present_range
 from fedsieve.protocol.cohort import Cohort, Steps
@@ -28,6 +29,7 @@ def private_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Ste
     low, high = np.array([present_range(column) for column in labeled.X.T]).T
     scaling = method.declared_scaling or Scaling(low, high, DECLARED)
     encoding, table = method.encoded(scaling, labeled)  # what is missing there has the labeled rows' own mean
+    check_compared(method, len(encoding.names))
     unit = method.unit_of[encoding.owner]
     _, model = method.label_weights(table, labeled.Y)
     budget = Budget(method.epsilon, method.delta)

@@ -22,6 +22,7 @@ from fedsieve.messages.encoding import Encoding
 from fedsieve.messages.means import FEDERATION, SITES, MeansTerms
 from fedsieve.messages.projections import COLUMNS_PER_SUM, ProjectionsTerms
 from fedsieve.messages.whole_covariances import WholeCovariancesTerms
+from fedsieve.methods.compared_columns import check_compared, fewer_columns, many_compared
 from fedsieve.methods.exact_sieve import exact_run
 from fedsieve.methods.private_sieve import private_run
 from fedsieve.methods.ranges import ranges_terms, scaling_agreed_on
@@ -197,7 +198,12 @@ class SieveMethod(Method):
     @property
     def smaller_messages(self) -> str:
         """What a user can do about messages that are too large."""
-        return "Compare fewer columns with each other (screen), use fewer features"
+        return fewer_columns(self)
+
+    @property
+    def costly(self) -> str:
+        """Many columns to be compared."""
+        return many_compared(self)
 
     @property
     def private(self) -> bool:
@@ -243,6 +249,7 @@ class SieveMethod(Method):
                 f"{self.name}: no label varies over the {counted(len(labeled.Y), 'labeled row')}; nothing to learn. "
                 "Label more rows, until a label is there in some rows and not in others."
             )
+        check_compared(self, len(self.features))
         if self.private:
             return (yield from private_run(self, labeled, cohort))
         if self.fdr is not None and labeled.weights is not None:

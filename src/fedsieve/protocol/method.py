@@ -215,6 +215,11 @@ class Method(ABC):
         """What a user can do about messages that are too large."""
         return "Use fewer features"
 
+    @property
+    def costly(self) -> str:
+        """In words, what of the parameters makes a run cost far more than usual; empty where nothing does."""
+        return ""
+
     def parameters(self) -> dict[str, Any]:
         """What was decided: defaults spelled out, "auto" resolved."""
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in NO_PARAMETERS}

@@ -94,6 +94,8 @@ class FederatedSelector(RankingSelector):
         elif parameters.get("secure"):
             parameters |= {"min_cell": rules.min_cell, "rows_per_column": rules.rows_per_column}
         method = self.federated_method()(federation.features, min_clients=min_clients, **parameters)
+        if words := method.costly:
+            warnings.warn(words, FedSieveWarning, stacklevel=3)
         kept, totals = KeptReplies(), KeptTotals()
         lines = RoundLines(type(self).__name__, plain(self.verbose), federated=clients is not None)
         outcome = in_process.select(
