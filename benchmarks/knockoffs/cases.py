@@ -34,6 +34,7 @@ class Shape(NamedTuple):
     carried: float = 0.5  # share of rows with a label
     shift: float = 0.0  # of sites' means, and of their scales by exp of half of it, in deviations
     wider: float = 1.0  # than those at sites are the labeled rows, by this factor
+    missing: float = 0.0  # share of all values, at random
 
 
 def simulated(name: str, seed: int) -> Case:
@@ -51,6 +52,8 @@ def simulated(name: str, seed: int) -> Case:
     if shape.shift:
         moves = [rng.normal(0, shape.shift, N_FEATURES) for _ in sites]
         sites = [rows * np.exp(move[::-1] / 2) + move for rows, move in zip(sites, moves, strict=True)]
+    if shape.missing:
+        X, *sites = (np.where(rng.random(rows.shape) < shape.missing, np.nan, rows) for rows in (X, *sites))
     return Case(X * shape.wider, Y, tuple(sites), np.isin(np.arange(N_FEATURES), true))
 
 
@@ -80,9 +83,13 @@ def _gaussian(correlations: Callable[[np.random.Generator], Float]) -> Callable[
 _KEY = 7
 
 
-def _ar(_rng: np.random.Generator) -> Float:
+def _ar(_rng: np.random.Generator, neighbors: float = 0.5) -> Float:
     place = np.arange(N_FEATURES)
-    return np.asarray(0.5 ** np.abs(place[:, None] - place))
+    return np.asarray(neighbors ** np.abs(place[:, None] - place))
+
+
+def _close_ar(rng: np.random.Generator) -> Float:
+    return _ar(rng, 0.7)
 
 
 def _blocks(_rng: np.random.Generator) -> Float:
@@ -125,4 +132,5 @@ SHAPES = {
     "100 rows at sites": Shape(1, _gaussian(_ar), n_sites=100),
     "nothing helps": Shape(8, _gaussian(_ar), n_true=0),
     "labeled rows wider": Shape(12, _gaussian(_ar), wider=1.5),
+    "AR(0.7), 15 % missing": Shape(13, _gaussian(_close_ar), n_labeled=300, missing=0.15),
 }

@@ -180,6 +180,23 @@ def test_too_few_labels_and_many_missing_values_are_told(federation):
     assert "more than 20 % of the values are missing in 'x3'; what stands" in doubts({}, X, Y, gaps)
 
 
+@pytest.mark.parametrize(
+    ("rho", "share", "at_sites", "told"),
+    [(0.7, 0.15, True, True), (0.7, 0.15, False, True), (0.7, 0.03, True, False), (0.0, 0.15, True, False)],
+)
+def test_missing_values_that_a_neighbor_tells_are_told_of(rho, share, at_sites, told):
+    """A fourth of the selected was false at a rate of 0.2, and nothing was said below a fifth of the values."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((900, 10)) @ np.linalg.cholesky(rho * np.ones((10, 10)) + (1 - rho) * np.eye(10)).T
+    Y = (rows[:300, :5] + rng.standard_normal((300, 5)) > 0).astype(int)
+    gaps = rng.random(rows.shape) < share
+    gaps[:, 1:] = False
+    gaps[300:] &= at_sites
+    rows[gaps] = np.nan
+    said = doubts({}, rows[:300], Y, np.split(rows[300:], 3))
+    assert ("tell what the values that are missing in 'x0' would have told" in said) == told
+
+
 def test_near_copies_are_named_and_a_group_of_them_is_not(federation):
     """A true feature was not selected beside its near copy, and nothing was said."""
     X, Y, sites = federation

@@ -6,7 +6,7 @@ from benchmarks.knockoffs.cases import simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedsieve.sieve.doubts import wider
+from fedsieve.sieve.doubts import Doubts, wider
 from fedsieve.sieve.error_rate import Contest, contest, draw_rate, smallest_rate, threshold
 from fedsieve.sieve.knockoffs import coordinates_of
 from reference.knockoff_loops import derandomized, knockoff_plus
@@ -35,8 +35,8 @@ def test_selected_as_defined(draws, q):
     margins = np.array(draws, dtype=float)
     n = margins.shape[1]
     none = np.zeros(n, dtype=bool)
-    quiet = {"rarer": np.zeros(1), "peaked": none, "shifted": none, "wider": none, "copies": ()}
-    found = Contest(margins, ~none, 0, 0, n, exact=False, **quiet).at(q)
+    quiet = Doubts(peaked=none, shifted=none, wider=none, nearest=np.zeros(n), copies=())
+    found = Contest(margins, ~none, 0, 0, n, exact=False, rarer=np.zeros(1), doubts=quiet).at(q)
     e, selected = derandomized(draws, q, draw_rate(q))
     assert found.e_value == pytest.approx(e)
     assert found.selected.tolist() == selected.tolist()
@@ -143,9 +143,9 @@ def test_columns_that_break_the_promise_are_noticed():
     X[len(Y) :, 2] += 3
     X[:, 5] = X[:, 5] > 1.9
     against = of_case(X, Y)
-    assert np.flatnonzero(against.shifted).tolist() == [2]
-    assert np.flatnonzero(against.peaked).tolist() == [5]
-    assert not against.wider.any()
+    assert np.flatnonzero(against.doubts.shifted).tolist() == [2]
+    assert np.flatnonzero(against.doubts.peaked).tolist() == [5]
+    assert not against.doubts.wider.any()
 
 
 @pytest.mark.parametrize("name", ["AR(0.5)", "4 levels", "0/1, 5 % ones", "heavy tails", "shifted sites"])
@@ -166,14 +166,14 @@ def test_near_copies_are_told_where_they_are_of_different_units():
     X[:, 9] = -X[:, 0] + 1e-3 * RNG(0).standard_normal(len(X))
     X[:, 4] = 2 * X[:, 3]
     X[:, 7:9] = 1.0
-    assert of_case(X, Y).copies == ((3, 4), (0, 9))
-    assert of_case(X, Y, np.array([0, 1, 2, 3, 3, 4, 5, 6, 7, 0, 8, 9])).copies == ()
+    assert of_case(X, Y).doubts.copies == ((3, 4), (0, 9))
+    assert of_case(X, Y, np.array([0, 1, 2, 3, 3, 4, 5, 6, 7, 0, 8, 9])).doubts.copies == ()
 
 
 def test_narrower_rows_and_rows_within_sites_are_not_told_of():
     X, Y = case(4)
     X[: len(Y)] *= 0.5
-    assert not of_case(X, Y).wider.any()
+    assert not of_case(X, Y).doubts.wider.any()
     X[: len(Y)] *= 4
-    assert of_case(X, Y).wider.all()
-    assert not of_case(X, Y, mean=False).wider.any()
+    assert of_case(X, Y).doubts.wider.all()
+    assert not of_case(X, Y, mean=False).doubts.wider.any()

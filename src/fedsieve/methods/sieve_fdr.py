@@ -1,6 +1,6 @@
 """Sieve with a stated error rate: what `fdr` found, per feature and in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,13 +57,12 @@ def fdr_findings(
     against: Contest,
     unit_of: Int,
     columns: Sequence[str],
-    missing: Mapping[str, float],
+    missing: Float,
     n_clipped: int,
 ) -> FdrFindings:
     """What was found of units, for their features; `columns` are the names of the encoded columns' features.
 
-    `missing` are the shares of missing values, of features that miss any; clipped values, as far as known, are no
-    longer Gaussian.
+    `missing` are, per column, the shares of missing values; clipped values, as far as known, are no longer Gaussian.
     """
     return FdrFindings(
         found.q,

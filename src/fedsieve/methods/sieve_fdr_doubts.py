@@ -1,9 +1,9 @@
 """What speaks against a stated error rate, in words: why little can be found, and why the rate is not sure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, inf, log10
 
-from fedsieve.arrays import Bool
+from fedsieve.arrays import Bool, Float
 from fedsieve.errors import listed
 from fedsieve.sieve.doubts import COPIES
 from fedsieve.sieve.error_rate import MANY, ROUNDING, Contest, ErrorRate, smallest_rate
@@ -14,6 +14,7 @@ FEW_LABELED = 50  # rows, with fewer of which next to nothing was found, however
 FEW_CARRIERS = 15  # rows with a label, or without it: of labels with fewer next to nothing was found
 MOST_PAIRS = 4  # that a doubt names
 MANY_MISSING = 0.2  # of a column's values
+TOLD_ELSEWHERE = 8.0  # labeled rows times the share of values missing times what the nearest column tells of them
 NO_RATE = "No fdr selects from so few: leave it out, and give n_features_to_select."
 
 
@@ -35,7 +36,7 @@ def little_to_find(found: ErrorRate, against: Contest, columns: Sequence[str]) -
             f"little can be found: {few} of {counted(len(against.rarer), 'label')} that vary have fewer than "
             f"{FEW_CARRIERS} labeled rows with the label, or without. Label more rows, or leave rare labels out."
         )
-    if pairs := list(dict.fromkeys((columns[one], columns[other]) for one, other in against.copies)):
+    if pairs := list(dict.fromkeys((columns[one], columns[other]) for one, other in against.doubts.copies)):
         named = "; ".join(listed(pair) for pair in pairs[:MOST_PAIRS])
         more = f" and {counted(len(pairs) - MOST_PAIRS, 'more pair')}" if len(pairs) > MOST_PAIRS else ""
         yield (
@@ -44,7 +45,7 @@ def little_to_find(found: ErrorRate, against: Contest, columns: Sequence[str]) -
         )
 
 
-def not_sure(against: Contest, columns: Sequence[str], missing: Mapping[str, float]) -> Iterator[str]:
+def not_sure(against: Contest, columns: Sequence[str], missing: Float) -> Iterator[str]:
     """What speaks against the promise."""
     n_others, p = against.n_all - against.n_labeled, against.n_coordinates
     if p and not against.exact and n_others <= 2 * p + 1:
@@ -52,22 +53,28 @@ def not_sure(against: Contest, columns: Sequence[str], missing: Mapping[str, flo
             f"the error rate is not sure: {n_others} unlabeled rows are few for {counted(p, 'column')}, with those of "
             "codes; more than twice as many would do."
         )
-    if shifted := _named(columns, against.shifted):
+    if shifted := _named(columns, against.doubts.shifted):
         yield (
             f"the error rate is not sure: the labeled rows lie elsewhere than all rows in {listed(shifted)}. Where "
             "sites are shifted, center='sites' compares within them."
         )
-    if wider := _named(columns, against.wider):
+    if wider := _named(columns, against.doubts.wider):
         yield (
             f"the error rate is not sure: the labeled rows spread wider than all rows in {listed(wider)}, so that "
             "false features may be selected. center='sites' takes deviations from the labeled rows."
         )
-    if peaked := _named(columns, against.peaked):
+    if peaked := _named(columns, against.doubts.peaked):
         yield f"the error rate is not sure: far from Gaussian, nearly constant or with far outliers: {listed(peaked)}."
-    if gaps := [name for name, share in missing.items() if share > MANY_MISSING]:
+    if gaps := _named(columns, missing > MANY_MISSING):
         yield (
             f"the error rate is not sure: more than {100 * MANY_MISSING:g} % of the values are missing in "
             f"{listed(gaps)}; what stands in for them is no Gaussian. Leave such columns out."
+        )
+    told = against.n_labeled * missing * against.doubts.nearest**2
+    if gaps := _named(columns, (missing <= MANY_MISSING) & (told > TOLD_ELSEWHERE)):
+        yield (
+            "the error rate is not sure: columns that go with them tell what the values that are missing in "
+            f"{listed(gaps)} would have told, and may be selected for that. Leave such columns out, or rows with gaps."
         )
 
 

@@ -4,6 +4,7 @@ Knockoffs stand for Gaussian rows of the mean and covariance of all rows. Labele
 columns that are nearly the same keep it, but hide each other.
 """
 
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -14,6 +15,30 @@ PEAKED = 10.0  # a fourth moment, in squared variances, of which a Gaussian has 
 GAUSSIAN = 3.0
 RARE = 1e-3  # the probability of such a difference between labeled and all rows, over all columns
 COPIES = 0.99  # an absolute correlation above which a lasso does not tell two columns from each other
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """What was seen, per column."""
+
+    peaked: Bool  # far from Gaussian
+    shifted: Bool  # labeled rows lie elsewhere than all rows
+    wider: Bool  # labeled rows spread wider than all rows
+    nearest: Float  # the largest absolute correlation with a column of another unit
+    copies: tuple[tuple[int, int], ...]  # pairs of columns that can hardly be told from each other
+
+
+def doubts_of(X: Float, mean: Float | None, covariance: Float, unit: Int) -> Doubts:
+    """Labeled rows beside the mean and covariance of all rows; without a mean only correlations count."""
+    none = np.zeros(len(unit), dtype=bool)
+    alike = _alike(covariance, unit)
+    return Doubts(
+        peaked=peaked(X),
+        shifted=none if mean is None else shifted(X, mean, np.diagonal(covariance)),
+        wider=none if mean is None else wider(X, np.diagonal(covariance)),
+        nearest=alike.max(axis=0, initial=0.0),
+        copies=copies(alike),
+    )
 
 
 def peaked(X: Float) -> Bool:
@@ -43,11 +68,15 @@ def wider(X: Float, variance: Float) -> Bool:
     return np.asarray(np.log(ratio) > -NormalDist().inv_cdf(RARE / len(own)) * error)
 
 
-def copies(covariance: Float, unit: Int) -> tuple[tuple[int, int], ...]:
-    """Pairs of columns of different units that can hardly be told from each other, the most alike first."""
-    deviation = np.sqrt(np.diagonal(covariance))
-    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    alike = np.abs(covariance * np.outer(scale, scale))
-    first, second = np.nonzero(np.triu(alike > COPIES, k=1) & (unit[:, None] != unit))
+def copies(alike: Float) -> tuple[tuple[int, int], ...]:
+    """Pairs of columns that can hardly be told from each other, the most alike first."""
+    first, second = np.nonzero(np.triu(alike > COPIES, k=1))
     by_likeness = np.argsort(-np.round(alike[first, second], 9), kind="stable")
     return tuple(zip(first[by_likeness].tolist(), second[by_likeness].tolist(), strict=True))
+
+
+def _alike(covariance: Float, unit: Int) -> Float:
+    """Absolute correlations of columns of different units; 0 within a unit, and of what does not vary."""
+    deviation = np.sqrt(np.diagonal(covariance))
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    return np.asarray(np.abs(covariance * np.outer(scale, scale)) * (unit[:, None] != unit))

@@ -13,7 +13,7 @@ import numpy as np
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import rounded
-from fedsieve.sieve import doubts
+from fedsieve.sieve.doubts import Doubts, doubts_of
 from fedsieve.sieve.knockoff_margins import margins, targets
 from fedsieve.sieve.knockoffs import knockoffs_of
 from fedsieve.sieve.label_model import label_varies
@@ -51,10 +51,7 @@ class Contest:
     n_coordinates: int  # standardized columns of which none follows from others of its unit
     exact: bool  # knockoffs are exact for Gaussian rows; else their mean and covariance count as known
     rarer: Int  # per label that varies, how many labeled rows have the rarer of its two values
-    peaked: Bool  # per column: far from Gaussian
-    shifted: Bool  # per column: labeled rows lie elsewhere than all rows
-    wider: Bool  # per column: labeled rows spread wider than all rows
-    copies: tuple[tuple[int, int], ...]  # pairs of columns that can hardly be told from each other
+    doubts: Doubts
 
     def at(self, q: float) -> ErrorRate:
         """Those that are selected at this error rate."""
@@ -83,7 +80,6 @@ def contest(X: Float, Y: Float, mean: Float | None, covariance: Float, unit: Int
         for draw in range(DRAWS):
             stand_ins = knockoffs.drawn(Stream.KNOCKOFFS.rng(seed, draw))
             W[draw] = margins(knockoffs.rows, stand_ins, of, len(place), T)
-    none = np.zeros(len(unit), dtype=bool)
     return Contest(
         margin=W[:, place],
         varies=np.isin(place, of),
@@ -92,10 +88,7 @@ def contest(X: Float, Y: Float, mean: Float | None, covariance: Float, unit: Int
         n_coordinates=len(of),
         exact=exact,
         rarer=_rarer(Y),
-        peaked=doubts.peaked(X),
-        shifted=none if mean is None else doubts.shifted(X, mean, np.diagonal(covariance)),
-        wider=none if mean is None else doubts.wider(X, np.diagonal(covariance)),
-        copies=doubts.copies(covariance, unit),
+        doubts=doubts_of(X, mean, covariance, unit),
     )
 
 
