@@ -25,7 +25,7 @@ WHOLE = ("AR(0.5), Sieve's defaults",)  # the rows of a shape, but by `Sieve.fit
 TITLES = (*SHAPES, *WITHIN, *WHOLE, *REAL)
 REPEATS = 500
 BROKEN = ("labeled rows wider", "AR(0.7), 15 % missing")  # rows that break the promise
-FEWER = {**dict.fromkeys((*BROKEN, WITHIN[1], *WHOLE), 100), **dict.fromkeys(REAL, 20)}
+FEWER = {**dict.fromkeys((*BROKEN, "one column is a sum", WITHIN[1], *WHOLE), 100), **dict.fromkeys(REAL, 20)}
 
 
 def main() -> None:

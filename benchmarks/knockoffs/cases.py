@@ -31,6 +31,7 @@ class Shape(NamedTuple):
     n_labeled: int = N_LABELED
     n_sites: int = N_SITES
     n_true: int = N_TRUE
+    n_candidates: int = N_FEATURES  # the first columns, of which any may help
     carried: float = 0.5  # share of rows with a label
     shift: float = 0.0  # of sites' means, and of their scales by exp of half of it, in deviations
     wider: float = 1.0  # than those at sites are the labeled rows, by this factor
@@ -42,7 +43,7 @@ def simulated(name: str, seed: int) -> Case:
     shape, rng = SHAPES[name], np.random.default_rng([seed, SHAPES[name].stream])
     X = shape.rows(rng, shape.n_labeled)
     sites = [shape.rows(rng, shape.n_sites // 10) for _ in range(10)]
-    true = rng.choice(N_FEATURES, shape.n_true, replace=False)
+    true = rng.choice(shape.n_candidates, shape.n_true, replace=False)
     effects = np.zeros((N_FEATURES, N_LABELS))
     for feature in true:
         labels = rng.choice(N_LABELS, 3, replace=False)
@@ -119,6 +120,13 @@ def _heavy(rng: np.random.Generator, n: int) -> Float:
     return np.asarray(_gaussian(_ar)(rng, n) / np.sqrt(rng.chisquare(3, n) / 3)[:, None])
 
 
+def _with_sum(rng: np.random.Generator, n: int) -> Float:
+    """The last column is the sum of the first ten."""
+    rows = _gaussian(_ar)(rng, n)
+    rows[:, -1] = rows[:, :10].sum(axis=1)
+    return rows
+
+
 SHAPES = {
     "AR(0.5)": Shape(5, _gaussian(_ar)),
     "blocks of 5, 0.6": Shape(6, _gaussian(_blocks)),
@@ -132,5 +140,6 @@ SHAPES = {
     "100 rows at sites": Shape(1, _gaussian(_ar), n_sites=100),
     "nothing helps": Shape(8, _gaussian(_ar), n_true=0),
     "labeled rows wider": Shape(12, _gaussian(_ar), wider=1.5),
+    "one column is a sum": Shape(14, _with_sum, n_candidates=N_FEATURES - 1),
     "AR(0.7), 15 % missing": Shape(13, _gaussian(_close_ar), n_labeled=300, missing=0.15),
 }

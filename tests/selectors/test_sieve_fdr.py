@@ -209,6 +209,28 @@ def test_near_copies_are_named_and_a_group_of_them_is_not(federation):
     assert "; 'x3', 'x18' and 2 more pairs. Neither" in doubts({}, many[0], Y, many[1:])
 
 
+def test_features_that_follow_from_others_are_named_and_the_others_still_selected(federation):
+    """Nothing was selected beside a sum of three columns, and the labeled rows were to blame."""
+    X, Y, sites = federation
+    tables = [np.column_stack([rows, rows[:, [0, 1, 12]].sum(axis=1)]) for rows in (X, *sites)]
+    said = "little can be found of features that follow from others, as a sum does: 'x0', 'x1', 'x12', 'x15'. None of"
+    with pytest.warns(FedSieveWarning, match=said):
+        selector = Sieve(fdr=0.4, **QUICK).fit(tables[0], Y, clients=tables[1:])
+    assert np.flatnonzero(selector.support_).tolist() == list(range(2, 10))
+    assert "follow from others" not in doubts({"groups": [[0, 1, 12, 15]]}, tables[0], Y, tables[1:])
+
+
+def test_where_all_features_follow_from_others_the_labeled_rows_are_not_to_blame():
+    """All codes of a nominal column as 0/1 columns of their own: the selection was empty, for another reason."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (400, 6))
+    dummies = np.hstack([codes == code for code in range(4)]).astype(float)
+    Y = np.column_stack([codes[:100, i] >= 2 for i in range(6)]).astype(int)
+    with pytest.warns(FedSieveWarning, match="declare codes as nominal"):
+        selector = Sieve(fdr=0.3, **QUICK).fit(dummies[:100], Y, clients=np.split(dummies[100:], 3))
+    assert "This is an answer: all 24 features follow from others" in selector.fdr_["words"]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 13, 14, 15, 17, 21, 30])
 def test_an_advised_rate_is_enough(n):
     rng = np.random.default_rng(n)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
-from fedsieve.methods.sieve_fdr_doubts import at_least, little_to_find, not_sure
+from fedsieve.methods.sieve_fdr_doubts import at_least, little_to_find, named_in, not_sure
 from fedsieve.sieve.error_rate import Contest, ErrorRate
 from fedsieve.text import counted
 
@@ -72,12 +72,12 @@ def fdr_findings(
         found.enough,
         found.thresholds,
         against.exact and not n_clipped,
-        _words(found, against, unit_of),
+        _words(found, against, unit_of, columns),
         (*little_to_find(found, against, columns), *not_sure(against, columns, missing)),
     )
 
 
-def _words(found: ErrorRate, against: Contest, unit_of: Int) -> str:
+def _words(found: ErrorRate, against: Contest, unit_of: Int, columns: Sequence[str]) -> str:
     n_units, n_selected = int(against.varies.sum()), int(found.selected.sum())
     if n_selected:
         n_features = int(found.selected[unit_of].sum())
@@ -92,8 +92,12 @@ def _words(found: ErrorRate, against: Contest, unit_of: Int) -> str:
     nothing = f"At a false discovery rate of {found.q:g} no feature is selected. This is an answer: "
     if not n_units:
         return f"{nothing}no feature varies in the rows that it is told from."
+    n_following = len(named_in(columns, against.follows))
+    if n_following and n_following == int(against.varies[unit_of].sum()):
+        return f"{nothing}all {n_following} features follow from others, so that none is told from them."
+    others = f", and {n_following} follow from others" if n_following else ""
     return (
-        f"{nothing}the labeled rows do not tell enough features from chance. A selection at this rate has "
+        f"{nothing}the labeled rows do not tell enough features from chance{others}. A selection at this rate has "
         f"{at_least(found)} in most draws."
     )
 

@@ -43,6 +43,12 @@ def little_to_find(found: ErrorRate, against: Contest, columns: Sequence[str]) -
             f"little can be found of features that cannot be told from each other (|correlation| above {COPIES:g}): "
             f"{named}{more}. Neither may be selected, though both help; put them into one group, or leave one out."
         )
+    if follow := [name for name in named_in(columns, against.follows) if not any(name in pair for pair in pairs)]:
+        yield (
+            f"little can be found of features that follow from others, as a sum does: {listed(follow)}. None of them "
+            "is selected, though some may help; leave one out where all add up to another or to a constant, declare "
+            "codes as nominal, or put them into one group."
+        )
 
 
 def not_sure(against: Contest, columns: Sequence[str], missing: Float) -> Iterator[str]:
@@ -53,25 +59,25 @@ def not_sure(against: Contest, columns: Sequence[str], missing: Float) -> Iterat
             f"the error rate is not sure: {n_others} unlabeled rows are few for {counted(p, 'column')}, with those of "
             "codes; more than twice as many would do."
         )
-    if shifted := _named(columns, against.doubts.shifted):
+    if shifted := named_in(columns, against.doubts.shifted):
         yield (
             f"the error rate is not sure: the labeled rows lie elsewhere than all rows in {listed(shifted)}. Where "
             "sites are shifted, center='sites' compares within them."
         )
-    if wider := _named(columns, against.doubts.wider):
+    if wider := named_in(columns, against.doubts.wider):
         yield (
             f"the error rate is not sure: the labeled rows spread wider than all rows in {listed(wider)}, so that "
             "false features may be selected. center='sites' takes deviations from the labeled rows."
         )
-    if peaked := _named(columns, against.doubts.peaked):
+    if peaked := named_in(columns, against.doubts.peaked):
         yield f"the error rate is not sure: far from Gaussian, nearly constant or with far outliers: {listed(peaked)}."
-    if gaps := _named(columns, missing > MANY_MISSING):
+    if gaps := named_in(columns, missing > MANY_MISSING):
         yield (
             f"the error rate is not sure: more than {100 * MANY_MISSING:g} % of the values are missing in "
             f"{listed(gaps)}; what stands in for them is no Gaussian. Leave such columns out."
         )
     told = against.n_labeled * missing * against.doubts.nearest**2
-    if gaps := _named(columns, (missing <= MANY_MISSING) & (told > TOLD_ELSEWHERE)):
+    if gaps := named_in(columns, (missing <= MANY_MISSING) & (told > TOLD_ELSEWHERE)):
         yield (
             "the error rate is not sure: columns that go with them tell what the values that are missing in "
             f"{listed(gaps)} would have told, and may be selected for that. Leave such columns out, or rows with gaps."
@@ -93,5 +99,6 @@ def _rounded_up(rate: float) -> str:
     return f"{ceil(rate / unit - ROUNDING) * unit:.2g}"
 
 
-def _named(columns: Sequence[str], marked: Bool) -> list[str]:
+def named_in(columns: Sequence[str], marked: Bool) -> list[str]:
+    """The features of the columns that are marked, each once."""
     return list(dict.fromkeys(name for name, mark in zip(columns, marked, strict=True) if mark))
