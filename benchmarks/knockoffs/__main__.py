@@ -24,7 +24,7 @@ WITHIN = tuple(f"{name}, within sites" for name in ("shifted sites", "labeled ro
 WHOLE = ("AR(0.5), Sieve's defaults",)  # the rows of a shape, but by `Sieve.fit` with its robust ranges, which clip
 TITLES = (*SHAPES, *WITHIN, *WHOLE, *REAL)
 REPEATS = 500
-BROKEN = ("labeled rows wider", "AR(0.7), 15 % missing")  # rows that break the promise
+BROKEN = ("labeled rows wider", "bent copies", "blocks in labeled rows only", "AR(0.7), 15 % missing")
 FEWER = {**dict.fromkeys((*BROKEN, "one column is a sum", WITHIN[1], *WHOLE), 100), **dict.fromkeys(REAL, 20)}
 
 

@@ -197,6 +197,30 @@ def test_missing_values_that_a_neighbor_tells_are_told_of(rho, share, at_sites, 
     assert ("tell what the values that are missing in 'x0' would have told" in said) == told
 
 
+def test_bent_copies_are_named_and_a_group_of_them_is_not(federation):
+    """Nearly all of the selected were false where columns had their absolute values beside them; nothing was said."""
+    X, Y, sites = federation
+    rng = np.random.default_rng(0)
+    bent = [np.column_stack([rows, np.abs(rows[:, 3]) + 0.1 * rng.standard_normal(len(rows))]) for rows in (X, *sites)]
+    assert "columns are bent functions of others, as squares and absolute values are: 'x3', 'x15'." in doubts(
+        {}, bent[0], Y, bent[1:]
+    )
+    assert "bent" not in doubts({"groups": [[3, 15]]}, bent[0], Y, bent[1:])
+    straight = [np.column_stack([rows, rows[:, 3] + 0.5 * rng.standard_normal(len(rows))]) for rows in (X, *sites)]
+    assert "bent" not in doubts({}, straight[0], Y, straight[1:])
+
+
+@pytest.mark.parametrize("center", ["federation", "sites"])
+def test_correlations_of_labeled_rows_that_are_not_those_of_all_rows_are_told(federation, center):
+    """Means and variances alone were compared: a rate of 0.1 was 0.17 where only labeled rows went with each other."""
+    X, Y, sites = federation
+    other = X.copy()
+    other[:, 5] = 0.8 * X[:, 2] + 0.6 * X[:, 5]
+    said = "in the labeled rows columns do not go with each other as in all rows: 'x2', 'x5'. Label rows that are like"
+    assert said in doubts({"center": center}, other, Y, sites)
+    assert "go with each other" not in doubts({"center": center}, X, Y, sites)
+
+
 def test_near_copies_are_named_and_a_group_of_them_is_not(federation):
     """A true feature was not selected beside its near copy, and nothing was said."""
     X, Y, sites = federation

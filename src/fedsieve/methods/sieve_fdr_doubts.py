@@ -5,8 +5,8 @@ from math import ceil, floor, inf, log10
 
 from fedsieve.arrays import Bool, Float
 from fedsieve.errors import listed
-from fedsieve.sieve.doubts import COPIES
 from fedsieve.sieve.error_rate import MANY, ROUNDING, Contest, ErrorRate, smallest_rate
+from fedsieve.sieve.pair_doubts import COPIES
 from fedsieve.text import counted
 
 # docs/error-rate.md says where the bounds come from.
@@ -69,8 +69,19 @@ def not_sure(against: Contest, columns: Sequence[str], missing: Float) -> Iterat
             f"the error rate is not sure: the labeled rows spread wider than all rows in {listed(wider)}, so that "
             "false features may be selected. center='sites' takes deviations from the labeled rows."
         )
+    if mismatched := named_in(columns, against.doubts.mismatched):
+        yield (
+            "the error rate is not sure: in the labeled rows columns do not go with each other as in all rows: "
+            f"{listed(mismatched)}. Label rows that are like the others; where sites are shifted, center='sites' "
+            "compares within them."
+        )
     if peaked := named_in(columns, against.doubts.peaked):
         yield f"the error rate is not sure: far from Gaussian, nearly constant or with far outliers: {listed(peaked)}."
+    if bent := named_in(columns, against.doubts.bent):
+        yield (
+            "the error rate is not sure: columns are bent functions of others, as squares and absolute values are: "
+            f"{listed(bent)}. One may be selected for what another tells; leave one out, or put them into one group."
+        )
     if gaps := named_in(columns, missing > MANY_MISSING):
         yield (
             f"the error rate is not sure: more than {100 * MANY_MISSING:g} % of the values are missing in "

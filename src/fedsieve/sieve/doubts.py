@@ -10,11 +10,11 @@ from statistics import NormalDist
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.sieve.pair_doubts import bent, between_units, copies, mismatched
 
 PEAKED = 10.0  # a fourth moment, in squared variances, of which a Gaussian has 3 and a 0/1 column of 1 in 12 has 10
 GAUSSIAN = 3.0
 RARE = 1e-3  # the probability of such a difference between labeled and all rows, over all columns
-COPIES = 0.99  # an absolute correlation above which a lasso does not tell two columns from each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,8 @@ class Doubts:
     peaked: Bool  # far from Gaussian
     shifted: Bool  # labeled rows lie elsewhere than all rows
     wider: Bool  # labeled rows spread wider than all rows
+    mismatched: Bool  # its correlations in labeled rows are not those of all rows
+    bent: Bool  # it goes with the square of another column, or another with its square, beyond a straight line
     nearest: Float  # the largest absolute correlation with a column of another unit
     copies: tuple[tuple[int, int], ...]  # pairs of columns that can hardly be told from each other
 
@@ -31,11 +33,14 @@ class Doubts:
 def doubts_of(X: Float, mean: Float | None, covariance: Float, unit: Int) -> Doubts:
     """Labeled rows beside the mean and covariance of all rows; without a mean only correlations count."""
     none = np.zeros(len(unit), dtype=bool)
-    alike = _alike(covariance, unit)
+    alike, far = between_units(covariance, unit), peaked(X)
+    told = ~far & (np.ptp(X, axis=0) > 0) & (np.diagonal(covariance) > 0)
     return Doubts(
-        peaked=peaked(X),
+        peaked=far,
         shifted=none if mean is None else shifted(X, mean, np.diagonal(covariance)),
         wider=none if mean is None else wider(X, np.diagonal(covariance)),
+        mismatched=mismatched(X, covariance, told),
+        bent=bent(X, covariance, unit, told),
         nearest=alike.max(axis=0, initial=0.0),
         copies=copies(alike),
     )
@@ -66,17 +71,3 @@ def wider(X: Float, variance: Float) -> Bool:
     tails = np.divide((squares**2).mean(axis=0), own**2, out=np.zeros_like(own), where=varies)
     error = np.sqrt((np.maximum(tails, GAUSSIAN) - 1) / len(X))
     return np.asarray(np.log(ratio) > -NormalDist().inv_cdf(RARE / len(own)) * error)
-
-
-def copies(alike: Float) -> tuple[tuple[int, int], ...]:
-    """Pairs of columns that can hardly be told from each other, the most alike first."""
-    first, second = np.nonzero(np.triu(alike > COPIES, k=1))
-    by_likeness = np.argsort(-np.round(alike[first, second], 9), kind="stable")
-    return tuple(zip(first[by_likeness].tolist(), second[by_likeness].tolist(), strict=True))
-
-
-def _alike(covariance: Float, unit: Int) -> Float:
-    """Absolute correlations of columns of different units; 0 within a unit, and of what does not vary."""
-    deviation = np.sqrt(np.diagonal(covariance))
-    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    return np.asarray(np.abs(covariance * np.outer(scale, scale)) * (unit[:, None] != unit))
