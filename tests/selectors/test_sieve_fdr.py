@@ -137,6 +137,24 @@ def test_robust_ranges_that_hold_all_values_leave_knockoffs_exact(federation):
 
 
 @pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
+@pytest.mark.parametrize(
+    ("of_values", "how"),
+    [
+        (lambda x: (x > 0) * 1.0, {}),
+        (lambda x: np.digitize(x, [-0.7, 0.7]) * 1.0, {"nominal": [0]}),
+        (lambda x: np.exp(2 * x), {}),
+        (lambda x: np.where(x > 1.5, np.nan, x), {}),
+    ],
+)
+def test_knockoffs_of_rows_that_cannot_be_gaussian_are_not_called_exact(federation, of_values, how):
+    """0/1 columns, codes, far outliers, and gaps that a mean stands in for; all were called exact."""
+    X, Y, sites = federation
+    tables = [np.column_stack([of_values(rows[:, 0]), rows[:, 1:]]) for rows in (X, *sites)]
+    fitted = Sieve(fdr=0.3, **QUICK, **how).fit(tables[0], Y, clients=tables[1:])
+    assert not fitted.fdr_["exact"]
+
+
+@pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
 @pytest.mark.parametrize("center", ["federation", "sites"])
 def test_columns_that_do_not_vary_are_an_answer(federation, center):
     """They were an index that is out of bounds."""

@@ -37,7 +37,7 @@ def test_selected_as_defined(draws, q):
     margins = np.array(draws, dtype=float)
     n = margins.shape[1]
     none = np.zeros(n, dtype=bool)
-    quiet = Doubts(none, none, none, mismatched=none, bent=none, nearest=np.zeros(n), copies=())
+    quiet = Doubts(none, none, none, none, mismatched=none, bent=none, nearest=np.zeros(n), copies=())
     found = Contest(margins, ~none, 0, 0, n, exact=False, rarer=np.zeros(1), follows=none, doubts=quiet).at(q)
     e, selected = derandomized(draws, q, draw_rate(q))
     assert found.e_value == pytest.approx(e)

@@ -71,10 +71,15 @@ def fdr_findings(
         found.e_value[unit_of],
         found.enough,
         found.thresholds,
-        against.exact and not n_clipped,
+        against.exact and not n_clipped and _may_be_gaussian(against, missing),
         _words(found, against, unit_of, columns),
         (*little_to_find(found, against, columns), *not_sure(against, columns, missing)),
     )
+
+
+def _may_be_gaussian(against: Contest, missing: Float) -> bool:
+    """No column is far from it, has two values only, as codes do, or a mean in place of some."""
+    return not (against.doubts.peaked.any() or against.doubts.two_valued.any() or missing.any())
 
 
 def _words(found: ErrorRate, against: Contest, unit_of: Int, columns: Sequence[str]) -> str:

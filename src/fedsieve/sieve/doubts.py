@@ -22,6 +22,7 @@ class Doubts:
     """What was seen, per column."""
 
     peaked: Bool  # far from Gaussian
+    two_valued: Bool  # it varies, with two values in the labeled rows or one, as 0/1 columns and those of codes
     shifted: Bool  # labeled rows lie elsewhere than all rows
     wider: Bool  # labeled rows spread wider than all rows
     mismatched: Bool  # its correlations in labeled rows are not those of all rows
@@ -37,6 +38,7 @@ def doubts_of(X: Float, mean: Float | None, covariance: Float, unit: Int) -> Dou
     told = ~far & (np.ptp(X, axis=0) > 0) & (np.diagonal(covariance) > 0)
     return Doubts(
         peaked=far,
+        two_valued=two_valued(X) & (np.diagonal(covariance) > 0),
         shifted=none if mean is None else shifted(X, mean, np.diagonal(covariance)),
         wider=none if mean is None else wider(X, np.diagonal(covariance)),
         mismatched=mismatched(X, covariance, told),
@@ -50,6 +52,12 @@ def peaked(X: Float) -> Bool:
     """Far from Gaussian: nearly constant, or with far outliers."""
     squares = (X - X.mean(axis=0)) ** 2
     return np.asarray((squares**2).mean(axis=0) > PEAKED * squares.mean(axis=0) ** 2)
+
+
+def two_valued(X: Float) -> Bool:
+    """All values are the least or the largest."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.asarray(((low == X) | (high == X)).all(axis=0))
 
 
 def shifted(X: Float, mean: Float, variance: Float) -> Bool:
