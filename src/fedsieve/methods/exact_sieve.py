@@ -47,7 +47,7 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
     encoding, table = method.encoded(scaling, labeled, fill)
     unit = method.unit_of[encoding.owner]
 
-    screening, kept = None, np.arange(len(method.features))
+    screening, kept, any_varies = None, np.arange(len(method.features)), False
     if len(encoding.names) > method.n_compared:
         method.check_not_screened(len(encoding.names))
         model = coarse_weights(method.label_weights(table, labeled.Y, weights))
@@ -55,6 +55,7 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
         mine = own_projections(ask_projections, own, weights)
         pooled: Projections = yield from cohort.total(ask_projections, mine)
         variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
+        any_varies = bool(variance.any())
         screening = method.screened(table, labeled.Y, unit, variance, products, weights)
         kept, scaling = np.flatnonzero(screening.kept[method.unit_of]), scaling.told()
         fill = None if fill is None else fill.only(kept, encoding.owner[~encoding.tells])
@@ -75,7 +76,8 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
     first = None if error_rate is None else error_rate.selected[np.unique(method.unit_of, return_index=True)[1]]
     ranking = method.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights, first=first)
     found = method.selection(ranking, compared, screening, cohort.unseen)
-    return replace(found, missing=missing, error_rate=error_rate)
+    any_varies |= bool(np.diagonal(covariance).any())
+    return replace(found, missing=missing, error_rate=error_rate, nothing_varies=not any_varies)
 
 
 def _at_once(
