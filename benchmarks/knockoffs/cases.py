@@ -31,26 +31,33 @@ class Shape(NamedTuple):
     n_labeled: int = N_LABELED
     n_sites: int = N_SITES
     n_true: int = N_TRUE
+    n_candidates: int = N_FEATURES  # the first columns, of which any may help
     carried: float = 0.5  # share of rows with a label
     shift: float = 0.0  # of sites' means, and of their scales by exp of half of it, in deviations
+    feels: Callable[[Float], Float] = np.asarray  # what labels follow of the columns
+    labeled: Callable[[np.random.Generator, int], Float] | None = None  # if labeled rows are others
     wider: float = 1.0  # than those at sites are the labeled rows, by this factor
+    missing: float = 0.0  # share of all values, at random
 
 
 def simulated(name: str, seed: int) -> Case:
     """One draw of a shape: each true feature helps with three labels, by 0.5 to 1.5 of a deviation, up or down."""
     shape, rng = SHAPES[name], np.random.default_rng([seed, SHAPES[name].stream])
-    X = shape.rows(rng, shape.n_labeled)
+    X = (shape.labeled or shape.rows)(rng, shape.n_labeled)
     sites = [shape.rows(rng, shape.n_sites // 10) for _ in range(10)]
-    true = rng.choice(N_FEATURES, shape.n_true, replace=False)
+    true = rng.choice(shape.n_candidates, shape.n_true, replace=False)
     effects = np.zeros((N_FEATURES, N_LABELS))
     for feature in true:
         labels = rng.choice(N_LABELS, 3, replace=False)
         effects[feature, labels] = rng.choice([-1, 1], 3) * rng.uniform(0.5, 1.5, 3)
-    response = X / np.maximum(X.std(axis=0), 1e-9) @ effects + rng.standard_normal((len(X), N_LABELS))
+    felt = shape.feels(X)
+    response = felt / np.maximum(felt.std(axis=0), 1e-9) @ effects + rng.standard_normal((len(X), N_LABELS))
     Y = (response > np.quantile(response, 1 - shape.carried, axis=0)).astype(np.float64)
     if shape.shift:
         moves = [rng.normal(0, shape.shift, N_FEATURES) for _ in sites]
         sites = [rows * np.exp(move[::-1] / 2) + move for rows, move in zip(sites, moves, strict=True)]
+    if shape.missing:
+        X, *sites = (np.where(rng.random(rows.shape) < shape.missing, np.nan, rows) for rows in (X, *sites))
     return Case(X * shape.wider, Y, tuple(sites), np.isin(np.arange(N_FEATURES), true))
 
 
@@ -80,14 +87,22 @@ def _gaussian(correlations: Callable[[np.random.Generator], Float]) -> Callable[
 _KEY = 7
 
 
-def _ar(_rng: np.random.Generator) -> Float:
+def _ar(_rng: np.random.Generator, neighbors: float = 0.5) -> Float:
     place = np.arange(N_FEATURES)
-    return np.asarray(0.5 ** np.abs(place[:, None] - place))
+    return np.asarray(neighbors ** np.abs(place[:, None] - place))
 
 
-def _blocks(_rng: np.random.Generator) -> Float:
+def _close_ar(rng: np.random.Generator) -> Float:
+    return _ar(rng, 0.7)
+
+
+def _blocks(_rng: np.random.Generator, within: float = 0.6) -> Float:
     block: Int = np.arange(N_FEATURES) // 5
-    return np.where(block[:, None] == block, 0.6, 0.0) + 0.4 * np.eye(N_FEATURES)
+    return np.where(block[:, None] == block, within, 0.0) + (1 - within) * np.eye(N_FEATURES)
+
+
+def _close_blocks(rng: np.random.Generator) -> Float:
+    return _blocks(rng, 0.9)
 
 
 def _factors(rng: np.random.Generator) -> Float:
@@ -112,6 +127,23 @@ def _heavy(rng: np.random.Generator, n: int) -> Float:
     return np.asarray(_gaussian(_ar)(rng, n) / np.sqrt(rng.chisquare(3, n) / 3)[:, None])
 
 
+def _bent(rng: np.random.Generator, n: int) -> Float:
+    """Evenly spread columns, and beside each its absolute value, with noise."""
+    even = rng.uniform(-1, 1, (n, N_FEATURES // 2))
+    return np.hstack([even, np.abs(even) + 0.1 * rng.standard_normal(even.shape)])
+
+
+def _unrelated(rng: np.random.Generator, n: int) -> Float:
+    return np.asarray(rng.standard_normal((n, N_FEATURES)))
+
+
+def _with_sum(rng: np.random.Generator, n: int) -> Float:
+    """The last column is the sum of the first ten."""
+    rows = _gaussian(_ar)(rng, n)
+    rows[:, -1] = rows[:, :10].sum(axis=1)
+    return rows
+
+
 SHAPES = {
     "AR(0.5)": Shape(5, _gaussian(_ar)),
     "blocks of 5, 0.6": Shape(6, _gaussian(_blocks)),
@@ -125,4 +157,8 @@ SHAPES = {
     "100 rows at sites": Shape(1, _gaussian(_ar), n_sites=100),
     "nothing helps": Shape(8, _gaussian(_ar), n_true=0),
     "labeled rows wider": Shape(12, _gaussian(_ar), wider=1.5),
+    "bent copies": Shape(15, _bent, n_candidates=N_FEATURES // 2, feels=np.abs),
+    "blocks in labeled rows only": Shape(16, _unrelated, n_labeled=300, labeled=_gaussian(_close_blocks)),
+    "one column is a sum": Shape(14, _with_sum, n_candidates=N_FEATURES - 1),
+    "AR(0.7), 15 % missing": Shape(13, _gaussian(_close_ar), n_labeled=300, missing=0.15),
 }

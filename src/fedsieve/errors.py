@@ -46,6 +46,9 @@ class SiteShiftWarning(FedSieveWarning):
     """
 
 
+NOTHING_VARIES = "no feature varies: which are selected means nothing. Give tables with columns that vary."
+
+
 class MissingExtraError(FedSieveError, ImportError):
     """A command needs an optional dependency that is not installed."""
 

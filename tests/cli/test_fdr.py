@@ -84,6 +84,21 @@ def test_nothing_is_a_result(fedsieve, files, tmp_path):
     assert best.code == 0, best.err
 
 
+def test_where_no_feature_varies_it_is_said(fedsieve, tmp_path):
+    names = [f"f{i}" for i in range(6)]
+    rng = np.random.default_rng(0)
+    for name in ("server", "a", "b"):
+        columns = dict.fromkeys(names, np.ones(30))
+        columns |= {"label_0": rng.integers(0, 2, 30)} if name == "server" else {}
+        pacsv.write_csv(pa.table(columns), tmp_path / f"{name}.csv")
+    sites = [word for name in "ab" for word in ("--client", tmp_path / f"{name}.csv")]
+    done = fedsieve(
+        "select", "--labeled", tmp_path / "server.csv", "--labels", "prefix:label_", *sites, "--out", tmp_path / "r"
+    )
+    assert done.code == 0, done.err
+    assert "no feature varies: which are selected means nothing. Give tables" in " ".join((done.out + done.err).split())
+
+
 def test_other_methods_know_none(fedsieve, files, tmp_path):
     done = fedsieve(*selecting(files, "server.csv", tmp_path / "result", "--fdr", 0.3, "--method", "ssfmlfs"))
     assert done.code == 2

@@ -71,6 +71,19 @@ def group_lasso(Z, group, n_groups, T, penalty, n_steps=20_000):
     return B
 
 
+def without_those_that_follow(margins, distances, unit):
+    """Margins, but 0 of a unit of which no coordinate is apart from its knockoff.
+
+    The distances follow from the covariance of all rows, which exchanging a unit with its knockoff leaves alone:
+    margins still only change their sign.
+    """
+    left = [0.0] * len(margins)
+    for s, number in zip(distances, unit, strict=True):
+        if s >= 0.02:
+            left[number] = margins[number]
+    return left
+
+
 def knockoff_plus(margins, q):
     """The smallest threshold at which the estimated share of false ones is at most q."""
     for t in sorted({abs(w) for w in margins if w != 0}):

@@ -1,5 +1,7 @@
 """Sieve as its users meet it: planted problems, mixed tables, reasons, bad input."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from fedsieve import Sieve
-from fedsieve.errors import DataError, ParameterError
+from fedsieve.errors import DataError, FedSieveWarning, ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +191,20 @@ def test_one_row_is_refused_with_a_way_out(n):
     X, Y = np.ones((n, 3)), np.ones((n, 2), dtype=int)
     with pytest.raises(DataError, match=f"^Sieve: X must have at least 2 rows; got n_samples={n}. Add labeled rows"):
         Sieve().fit(X, Y, clients=[np.eye(3), np.eye(3)])
+
+
+@pytest.mark.parametrize("how", [{}, {"center": "sites"}, {"screen": 6, "n_features_to_select": 2}, {"blend": "views"}])
+def test_where_no_feature_varies_the_selection_is_said_to_mean_nothing(how):
+    """The first four of ten were selected, and nothing was said."""
+    Y = np.random.default_rng(0).integers(0, 2, (30, 3))
+    still, quick = np.ones((30, 10)), {"n_bootstraps": 0, "n_trees": 5, **how}
+    with pytest.warns(
+        FedSieveWarning, match=r"Sieve: no feature varies: which are selected means nothing\. Give tables"
+    ):
+        Sieve(**quick).fit(still, Y, clients=[still, still])
+    varying = still.copy()
+    varying[::2, 7] = 2.0
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        Sieve(**quick).fit(still, Y, clients=[varying, still])
+    assert not any("no feature varies" in str(one.message) for one in given)

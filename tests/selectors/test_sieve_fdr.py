@@ -138,6 +138,24 @@ def test_robust_ranges_that_hold_all_values_leave_knockoffs_exact(federation):
 
 
 @pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
+@pytest.mark.parametrize(
+    ("of_values", "how"),
+    [
+        (lambda x: (x > 0) * 1.0, {}),
+        (lambda x: np.digitize(x, [-0.7, 0.7]) * 1.0, {"nominal": [0]}),
+        (lambda x: np.exp(2 * x), {}),
+        (lambda x: np.where(x > 1.5, np.nan, x), {}),
+    ],
+)
+def test_knockoffs_of_rows_that_cannot_be_gaussian_are_not_called_exact(federation, of_values, how):
+    """0/1 columns, codes, far outliers, and gaps that a mean stands in for; all were called exact."""
+    X, Y, sites = federation
+    tables = [np.column_stack([of_values(rows[:, 0]), rows[:, 1:]]) for rows in (X, *sites)]
+    fitted = Sieve(fdr=0.3, **QUICK, **how).fit(tables[0], Y, clients=tables[1:])
+    assert not fitted.fdr_["exact"]
+
+
+@pytest.mark.filterwarnings("ignore::fedsieve.errors.FedSieveWarning")
 @pytest.mark.parametrize("center", ["federation", "sites"])
 def test_columns_that_do_not_vary_are_an_answer(federation, center):
     """They were an index that is out of bounds."""
@@ -181,6 +199,47 @@ def test_too_few_labels_and_many_missing_values_are_told(federation):
     assert "more than 20 % of the values are missing in 'x3'; what stands" in doubts({}, X, Y, gaps)
 
 
+@pytest.mark.parametrize(
+    ("rho", "share", "at_sites", "told"),
+    [(0.7, 0.15, True, True), (0.7, 0.15, False, True), (0.7, 0.03, True, False), (0.0, 0.15, True, False)],
+)
+def test_missing_values_that_a_neighbor_tells_are_told_of(rho, share, at_sites, told):
+    """A fourth of the selected was false at a rate of 0.2, and nothing was said below a fifth of the values."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((900, 10)) @ np.linalg.cholesky(rho * np.ones((10, 10)) + (1 - rho) * np.eye(10)).T
+    Y = (rows[:300, :5] + rng.standard_normal((300, 5)) > 0).astype(int)
+    gaps = rng.random(rows.shape) < share
+    gaps[:, 1:] = False
+    gaps[300:] &= at_sites
+    rows[gaps] = np.nan
+    said = doubts({}, rows[:300], Y, np.split(rows[300:], 3))
+    assert ("tell what the values that are missing in 'x0' would have told" in said) == told
+
+
+def test_bent_copies_are_named_and_a_group_of_them_is_not(federation):
+    """Nearly all of the selected were false where columns had their absolute values beside them; nothing was said."""
+    X, Y, sites = federation
+    rng = np.random.default_rng(0)
+    bent = [np.column_stack([rows, np.abs(rows[:, 3]) + 0.1 * rng.standard_normal(len(rows))]) for rows in (X, *sites)]
+    assert "columns are bent functions of others, as squares and absolute values are: 'x3', 'x15'." in doubts(
+        {}, bent[0], Y, bent[1:]
+    )
+    assert "bent" not in doubts({"groups": [[3, 15]]}, bent[0], Y, bent[1:])
+    straight = [np.column_stack([rows, rows[:, 3] + 0.5 * rng.standard_normal(len(rows))]) for rows in (X, *sites)]
+    assert "bent" not in doubts({}, straight[0], Y, straight[1:])
+
+
+@pytest.mark.parametrize("center", ["federation", "sites"])
+def test_correlations_of_labeled_rows_that_are_not_those_of_all_rows_are_told(federation, center):
+    """Means and variances alone were compared: a rate of 0.1 was 0.17 where only labeled rows went with each other."""
+    X, Y, sites = federation
+    other = X.copy()
+    other[:, 5] = 0.8 * X[:, 2] + 0.6 * X[:, 5]
+    said = "in the labeled rows columns do not go with each other as in all rows: 'x2', 'x5'. Label rows that are like"
+    assert said in doubts({"center": center}, other, Y, sites)
+    assert "go with each other" not in doubts({"center": center}, X, Y, sites)
+
+
 def test_near_copies_are_named_and_a_group_of_them_is_not(federation):
     """A true feature was not selected beside its near copy, and nothing was said."""
     X, Y, sites = federation
@@ -191,6 +250,28 @@ def test_near_copies_are_named_and_a_group_of_them_is_not(federation):
     assert doubts({"groups": [[0, 15]]}, X, Y, sites) == ""
     many = [rows[:, [*range(15), *range(6)]] for rows in (X, *sites)]
     assert "; 'x3', 'x18' and 2 more pairs. Neither" in doubts({}, many[0], Y, many[1:])
+
+
+def test_features_that_follow_from_others_are_named_and_the_others_still_selected(federation):
+    """Nothing was selected beside a sum of three columns, and the labeled rows were to blame."""
+    X, Y, sites = federation
+    tables = [np.column_stack([rows, rows[:, [0, 1, 12]].sum(axis=1)]) for rows in (X, *sites)]
+    said = "little can be found of features that follow from others, as a sum does: 'x0', 'x1', 'x12', 'x15'. None of"
+    with pytest.warns(FedSieveWarning, match=said):
+        selector = Sieve(fdr=0.4, **QUICK).fit(tables[0], Y, clients=tables[1:])
+    assert np.flatnonzero(selector.support_).tolist() == list(range(2, 10))
+    assert "follow from others" not in doubts({"groups": [[0, 1, 12, 15]]}, tables[0], Y, tables[1:])
+
+
+def test_where_all_features_follow_from_others_the_labeled_rows_are_not_to_blame():
+    """All codes of a nominal column as 0/1 columns of their own: the selection was empty, for another reason."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (400, 6))
+    dummies = np.hstack([codes == code for code in range(4)]).astype(float)
+    Y = np.column_stack([codes[:100, i] >= 2 for i in range(6)]).astype(int)
+    with pytest.warns(FedSieveWarning, match="declare codes as nominal"):
+        selector = Sieve(fdr=0.3, **QUICK).fit(dummies[:100], Y, clients=np.split(dummies[100:], 3))
+    assert "This is an answer: all 24 features follow from others" in selector.fdr_["words"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 13, 14, 15, 17, 21, 30])

@@ -6,10 +6,12 @@ from benchmarks.knockoffs.cases import simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fedsieve.sieve.doubts import wider
-from fedsieve.sieve.error_rate import Contest, contest, draw_rate, smallest_rate, threshold
-from fedsieve.sieve.knockoffs import coordinates_of
-from reference.knockoff_loops import derandomized, knockoff_plus
+from fedsieve.sieve.doubts import Doubts, wider
+from fedsieve.sieve.error_rate import DRAWS, Contest, _by_content, contest, draw_rate, smallest_rate, threshold
+from fedsieve.sieve.knockoff_margins import margins, targets
+from fedsieve.sieve.knockoffs import coordinates_of, knockoffs_of
+from fedsieve.sieve.streams import Stream
+from reference.knockoff_loops import derandomized, knockoff_plus, without_those_that_follow
 
 RNG = np.random.default_rng
 
@@ -35,8 +37,8 @@ def test_selected_as_defined(draws, q):
     margins = np.array(draws, dtype=float)
     n = margins.shape[1]
     none = np.zeros(n, dtype=bool)
-    quiet = {"rarer": np.zeros(1), "peaked": none, "shifted": none, "wider": none, "copies": ()}
-    found = Contest(margins, ~none, 0, 0, n, exact=False, **quiet).at(q)
+    quiet = Doubts(none, none, none, none, mismatched=none, bent=none, nearest=np.zeros(n), copies=())
+    found = Contest(margins, ~none, 0, 0, n, exact=False, rarer=np.zeros(1), follows=none, doubts=quiet).at(q)
     e, selected = derandomized(draws, q, draw_rate(q))
     assert found.e_value == pytest.approx(e)
     assert found.selected.tolist() == selected.tolist()
@@ -143,9 +145,9 @@ def test_columns_that_break_the_promise_are_noticed():
     X[len(Y) :, 2] += 3
     X[:, 5] = X[:, 5] > 1.9
     against = of_case(X, Y)
-    assert np.flatnonzero(against.shifted).tolist() == [2]
-    assert np.flatnonzero(against.peaked).tolist() == [5]
-    assert not against.wider.any()
+    assert np.flatnonzero(against.doubts.shifted).tolist() == [2]
+    assert np.flatnonzero(against.doubts.peaked).tolist() == [5]
+    assert not against.doubts.wider.any()
 
 
 @pytest.mark.parametrize("name", ["AR(0.5)", "4 levels", "0/1, 5 % ones", "heavy tails", "shifted sites"])
@@ -166,14 +168,49 @@ def test_near_copies_are_told_where_they_are_of_different_units():
     X[:, 9] = -X[:, 0] + 1e-3 * RNG(0).standard_normal(len(X))
     X[:, 4] = 2 * X[:, 3]
     X[:, 7:9] = 1.0
-    assert of_case(X, Y).copies == ((3, 4), (0, 9))
-    assert of_case(X, Y, np.array([0, 1, 2, 3, 3, 4, 5, 6, 7, 0, 8, 9])).copies == ()
+    assert of_case(X, Y).doubts.copies == ((3, 4), (0, 9))
+    assert of_case(X, Y, np.array([0, 1, 2, 3, 3, 4, 5, 6, 7, 0, 8, 9])).doubts.copies == ()
+
+
+def test_a_column_that_follows_from_others_does_not_empty_the_selection():
+    """The sum of three columns: margins of these four were large, with the sign of chance, which ended all draws."""
+    selected, beside = np.zeros(16), np.zeros(17)
+    for seed in range(3):
+        X, Y = case(seed, d=16, n_true=10)
+        more = np.column_stack([X, X[:, :3].sum(axis=1)])
+        against = of_case(more, Y, seed=seed)
+        assert np.flatnonzero(against.follows).tolist() == [0, 1, 2, 16]
+        assert np.flatnonzero(~against.margin.any(axis=0)).tolist() == [0, 1, 2, 16]
+        selected += of_case(X, Y, seed=seed).at(0.4).selected
+        beside += against.at(0.4).selected
+    assert selected[3:10].sum() >= 15
+    assert beside[3:10].sum() >= 15
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_margins_are_those_of_the_loops_where_columns_follow_from_others(grouped):
+    X, Y = case(3)
+    X[:, 11] = X[:, 0] - X[:, 5]
+    X[:, 7] = 2 * X[:, 6]
+    unit = np.array([0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9, 10]) if grouped else np.arange(12)
+    against = of_case(X, Y, unit)
+    order, there, place = _by_content(X[: len(Y)], unit, X.mean(axis=0), np.cov(X.T, bias=True))
+    C = np.cov(X.T, bias=True)[np.ix_(order, order)]
+    knockoffs, coordinates = knockoffs_of(X[: len(Y), order], X.mean(axis=0)[order], C, there, len(X))
+    for draw in range(DRAWS):
+        stand_ins = knockoffs.drawn(Stream.KNOCKOFFS.rng(0, draw))
+        W = margins(knockoffs.rows, stand_ins, coordinates.unit, len(place), targets(Y))
+        slow = without_those_that_follow(W, knockoffs.distance, coordinates.unit)
+        assert against.margin[draw] == pytest.approx(np.array(slow)[place])
+    assert against.follows.tolist() == [
+        column in (0, 5, 11) or (not grouped and column in (6, 7)) for column in range(12)
+    ]
 
 
 def test_narrower_rows_and_rows_within_sites_are_not_told_of():
     X, Y = case(4)
     X[: len(Y)] *= 0.5
-    assert not of_case(X, Y).wider.any()
+    assert not of_case(X, Y).doubts.wider.any()
     X[: len(Y)] *= 4
-    assert of_case(X, Y).wider.all()
-    assert not of_case(X, Y, mean=False).wider.any()
+    assert of_case(X, Y).doubts.wider.all()
+    assert not of_case(X, Y, mean=False).doubts.wider.any()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fedsieve.errors import listed
+from fedsieve.errors import NOTHING_VARIES, listed
 from fedsieve.text import counted, size, visible
 
 
@@ -131,7 +131,9 @@ def missing_line(record: dict[str, Any]) -> str:
 
 
 def say_what_is_missing(record: dict[str, Any]) -> None:
-    """The same, and which features have no value anywhere."""
+    """The same, which features have no value anywhere, and whether none varies."""
+    if record.get("nothing_varies"):
+        warn(NOTHING_VARIES)
     if line := missing_line(record):
         say(line)
         nowhere = [name for name, share in record["missing"].items() if share == 1]

@@ -49,7 +49,7 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
     check_compared(method, len(encoding.names))
     unit = method.unit_of[encoding.owner]
 
-    screening, kept = None, np.arange(len(method.features))
+    screening, kept, any_varies = None, np.arange(len(method.features)), False
     if len(encoding.names) > method.n_compared:
         method.check_not_screened(len(encoding.names))
         setting, model = method.label_weights(table, labeled.Y, weights)
@@ -58,6 +58,7 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
         mine = own_projections(ask_projections, own, weights)
         pooled: Projections = yield from cohort.total(ask_projections, mine)
         variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
+        any_varies = bool(variance.any())
         screening = method.screened(setting, table, labeled.Y, unit, variance, products, weights)
         kept, scaling = np.flatnonzero(screening.kept[method.unit_of]), scaling.told()
         fill = None if fill is None else fill.only(kept, encoding.owner[~encoding.tells])
@@ -74,11 +75,12 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
         mean = None if method.center == SITES else total.sums / total.n_rows + encoding.midpoint
         clipped = _n_clipped(labeled.X, encoding) if clipped is None else clipped
         against = contest(table, labeled.Y, mean, covariance, unit, total.n_rows, method.seed)
-        error_rate = _with_error_rate(method, against, encoding, missing, clipped)
+        error_rate = _with_error_rate(method, against, encoding, _gaps(labeled, missing), clipped)
     first = None if error_rate is None else error_rate.selected[np.unique(method.unit_of, return_index=True)[1]]
     ranking = method.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights, first=first)
     found = method.selection(ranking, compared, screening, cohort.unseen)
-    return replace(found, missing=missing, error_rate=error_rate)
+    any_varies |= bool(np.diagonal(covariance).any())
+    return replace(found, missing=missing, error_rate=error_rate, nothing_varies=not any_varies)
 
 
 def _at_once(
@@ -96,12 +98,18 @@ def _at_once(
 
 
 def _with_error_rate(
-    method: "SieveMethod", against: Contest, encoding: Encoding, missing: Missing, n_clipped: int
+    method: "SieveMethod", against: Contest, encoding: Encoding, gaps: Float, n_clipped: int
 ) -> FdrFindings:
     """What beats its knockoff, at the agreed rate."""
     assert method.fdr is not None
-    names, gaps = [method.features[owner] for owner in encoding.owner], missing.by_name(method.features)
-    return fdr_findings(against.at(method.fdr), against, method.unit_of, names, gaps, n_clipped)
+    names, missing = [method.features[owner] for owner in encoding.owner], gaps[encoding.owner]
+    return fdr_findings(against.at(method.fdr), against, method.unit_of, names, missing, n_clipped)
+
+
+def _gaps(labeled: Labeled, missing: Missing) -> Float:
+    """Per feature the share of values that are missing, of all rows or of the labeled ones, whichever is larger."""
+    of_labeled: Float = np.isnan(labeled.X).mean(axis=0)
+    return of_labeled if missing.share is None else np.maximum(missing.share, of_labeled)
 
 
 def _n_clipped(X: Float, encoding: Encoding) -> int:

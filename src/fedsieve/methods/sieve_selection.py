@@ -42,6 +42,7 @@ class SieveSelection(Selection):
     privacy: Mapping[str, Any] | None = None  # what noise promised and cost, where there was any
     missing: Missing = NOTHING  # how many values, as far as it was told
     error_rate: FdrFindings | None = None  # under fdr
+    nothing_varies: bool = False  # in any row, as far as it was told
 
     @property
     def stability(self) -> Float:
@@ -87,6 +88,7 @@ class SieveSelection(Selection):
         """With the losses by which the number of features was chosen, what noise promised and cost, what is missing."""
         others: dict[str, Any] = {} if self.privacy is None else {"privacy": dict(self.privacy)}
         others |= {} if self.error_rate is None else {"fdr": self.error_rate.facts()}
+        others |= {"nothing_varies": True} if self.nothing_varies else {}
         others |= {} if self.missing.by_site is None else {"missing_by_site": self.missing.by_site}
         if self.choice is None:
             return others

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fedsieve.arrays import Bool, Float, Rows
 from fedsieve.checks import check_list
-from fedsieve.errors import DataError, FedSieveWarning, ParameterError
+from fedsieve.errors import NOTHING_VARIES, DataError, FedSieveWarning, ParameterError
 from fedsieve.selectors.base import FederatedSelector
 from fedsieve.selectors.tables import in_form
 
@@ -332,6 +332,8 @@ class Sieve(FederatedSelector):
         if selection.privacy is None and not selection.unseen:
             by_site = found.by_site or {site: {} for site in (SERVER, *(selection.n_rows or ()))}
             self.missing_share_ = {s: np.array([of.get(name, 0.0) for name in names]) for s, of in by_site.items()}
+        if selection.nothing_varies:
+            warnings.warn(f"Sieve: {NOTHING_VARIES}", FedSieveWarning, stacklevel=4)
         if words := found.without_values(names):
             warnings.warn(f"Sieve: {words}", FedSieveWarning, stacklevel=4)
         for doubt in selection.error_rate.doubts if selection.error_rate else ():

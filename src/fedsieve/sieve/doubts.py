@@ -4,22 +4,60 @@ Knockoffs stand for Gaussian rows of the mean and covariance of all rows. Labele
 columns that are nearly the same keep it, but hide each other.
 """
 
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from fedsieve.arrays import Bool, Float, Int
+from fedsieve.sieve.pair_doubts import bent, between_units, copies, mismatched
 
 PEAKED = 10.0  # a fourth moment, in squared variances, of which a Gaussian has 3 and a 0/1 column of 1 in 12 has 10
 GAUSSIAN = 3.0
 RARE = 1e-3  # the probability of such a difference between labeled and all rows, over all columns
-COPIES = 0.99  # an absolute correlation above which a lasso does not tell two columns from each other
+
+
+@dataclass(frozen=True, eq=False)
+class Doubts:
+    """What was seen, per column."""
+
+    peaked: Bool  # far from Gaussian
+    two_valued: Bool  # it varies, with two values in the labeled rows or one, as 0/1 columns and those of codes
+    shifted: Bool  # labeled rows lie elsewhere than all rows
+    wider: Bool  # labeled rows spread wider than all rows
+    mismatched: Bool  # its correlations in labeled rows are not those of all rows
+    bent: Bool  # it goes with the square of another column, or another with its square, beyond a straight line
+    nearest: Float  # the largest absolute correlation with a column of another unit
+    copies: tuple[tuple[int, int], ...]  # pairs of columns that can hardly be told from each other
+
+
+def doubts_of(X: Float, mean: Float | None, covariance: Float, unit: Int) -> Doubts:
+    """Labeled rows beside the mean and covariance of all rows; without a mean only correlations count."""
+    none = np.zeros(len(unit), dtype=bool)
+    alike, far = between_units(covariance, unit), peaked(X)
+    told = ~far & (np.ptp(X, axis=0) > 0) & (np.diagonal(covariance) > 0)
+    return Doubts(
+        peaked=far,
+        two_valued=two_valued(X) & (np.diagonal(covariance) > 0),
+        shifted=none if mean is None else shifted(X, mean, np.diagonal(covariance)),
+        wider=none if mean is None else wider(X, np.diagonal(covariance)),
+        mismatched=mismatched(X, covariance, told),
+        bent=bent(X, covariance, unit, told),
+        nearest=alike.max(axis=0, initial=0.0),
+        copies=copies(alike),
+    )
 
 
 def peaked(X: Float) -> Bool:
     """Far from Gaussian: nearly constant, or with far outliers."""
     squares = (X - X.mean(axis=0)) ** 2
     return np.asarray((squares**2).mean(axis=0) > PEAKED * squares.mean(axis=0) ** 2)
+
+
+def two_valued(X: Float) -> Bool:
+    """All values are the least or the largest."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.asarray(((low == X) | (high == X)).all(axis=0))
 
 
 def shifted(X: Float, mean: Float, variance: Float) -> Bool:
@@ -41,13 +79,3 @@ def wider(X: Float, variance: Float) -> Bool:
     tails = np.divide((squares**2).mean(axis=0), own**2, out=np.zeros_like(own), where=varies)
     error = np.sqrt((np.maximum(tails, GAUSSIAN) - 1) / len(X))
     return np.asarray(np.log(ratio) > -NormalDist().inv_cdf(RARE / len(own)) * error)
-
-
-def copies(covariance: Float, unit: Int) -> tuple[tuple[int, int], ...]:
-    """Pairs of columns of different units that can hardly be told from each other, the most alike first."""
-    deviation = np.sqrt(np.diagonal(covariance))
-    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
-    alike = np.abs(covariance * np.outer(scale, scale))
-    first, second = np.nonzero(np.triu(alike > COPIES, k=1) & (unit[:, None] != unit))
-    by_likeness = np.argsort(-np.round(alike[first, second], 9), kind="stable")
-    return tuple(zip(first[by_likeness].tolist(), second[by_likeness].tolist(), strict=True))

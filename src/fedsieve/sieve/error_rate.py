@@ -13,9 +13,9 @@ import numpy as np
 from fedsieve.arrays import Bool, Float, Int
 from fedsieve.measures.scaling import column_means
 from fedsieve.ordering import rounded
-from fedsieve.sieve import doubts
+from fedsieve.sieve.doubts import Doubts, doubts_of
 from fedsieve.sieve.knockoff_margins import margins, targets
-from fedsieve.sieve.knockoffs import knockoffs_of
+from fedsieve.sieve.knockoffs import APART, knockoffs_of
 from fedsieve.sieve.label_model import label_varies
 from fedsieve.sieve.streams import Stream
 
@@ -50,11 +50,9 @@ class Contest:
     n_all: int  # rows behind the covariance
     n_coordinates: int  # standardized columns of which none follows from others of its unit
     exact: bool  # knockoffs are exact for Gaussian rows; else their mean and covariance count as known
+    follows: Bool  # per column: all others tell what its unit holds, so that it is not told from its knockoff
     rarer: Int  # per label that varies, how many labeled rows have the rarer of its two values
-    peaked: Bool  # per column: far from Gaussian
-    shifted: Bool  # per column: labeled rows lie elsewhere than all rows
-    wider: Bool  # per column: labeled rows spread wider than all rows
-    copies: tuple[tuple[int, int], ...]  # pairs of columns that can hardly be told from each other
+    doubts: Doubts
 
     def at(self, q: float) -> ErrorRate:
         """Those that are selected at this error rate."""
@@ -77,13 +75,15 @@ def contest(X: Float, Y: Float, mean: Float | None, covariance: Float, unit: Int
     center, n_known = (some.mean(axis=0), None) if mean is None else (mean[order], n_all)
     C = _with_deviations(C, some) if mean is None else C
     W, of, exact = np.zeros((DRAWS, len(place))), np.zeros(0, dtype=np.int64), False
+    follows = np.zeros(len(place), dtype=bool)
     if np.diagonal(C).any():
         knockoffs, coordinates = knockoffs_of(some, center, C, unit_there, n_known)
         T, of, exact = targets(Y), coordinates.unit, knockoffs.n_all is not None
         for draw in range(DRAWS):
             stand_ins = knockoffs.drawn(Stream.KNOCKOFFS.rng(seed, draw))
             W[draw] = margins(knockoffs.rows, stand_ins, of, len(place), T)
-    none = np.zeros(len(unit), dtype=bool)
+        follows = _follow(knockoffs.distance, of, len(place))
+        W[:, follows] = 0.0
     return Contest(
         margin=W[:, place],
         varies=np.isin(place, of),
@@ -91,11 +91,9 @@ def contest(X: Float, Y: Float, mean: Float | None, covariance: Float, unit: Int
         n_all=n_all,
         n_coordinates=len(of),
         exact=exact,
+        follows=follows[place][unit],
         rarer=_rarer(Y),
-        peaked=doubts.peaked(X),
-        shifted=none if mean is None else doubts.shifted(X, mean, np.diagonal(covariance)),
-        wider=none if mean is None else doubts.wider(X, np.diagonal(covariance)),
-        copies=doubts.copies(covariance, unit),
+        doubts=doubts_of(X, mean, covariance, unit),
     )
 
 
@@ -174,6 +172,18 @@ def _with_deviations(covariance: Float, X: Float) -> Float:
     own = np.sqrt(((X - column_means(X)) ** 2).mean(axis=0))
     factor = np.divide(own, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return np.asarray(covariance * factor[:, None] * factor)
+
+
+def _follow(distance: Float, unit: Int, n_units: int) -> Bool:
+    """Units that vary, but of which no coordinate is apart from its knockoff: the others tell it, as they tell a sum.
+
+    Of one that helps, the margin would be large with the sign of chance, and one such loss can end a draw. That it is
+    left out follows from the covariance of all rows, as the distances do: margins of others still only change sign
+    where a unit and its knockoff change places.
+    """
+    largest = np.zeros(n_units)
+    np.maximum.at(largest, unit, distance)
+    return np.asarray((largest < APART) & np.isin(np.arange(n_units), unit))
 
 
 def _rarer(Y: Float) -> Int:

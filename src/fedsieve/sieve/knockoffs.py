@@ -16,6 +16,7 @@ from fedsieve.ordering import ranked
 
 FLAT = 1e-9  # of a unit's largest variance: a direction in which it does not vary
 LEAST = 1e-4  # eigenvalue of the correlations; below it they are mixed with those of unrelated columns
+APART = 0.02  # a distance from which on a coordinate is told from its knockoff
 SWEEPS, SETTLED = 30, 1e-3  # over the columns, until none of the distances moves by more than this share of the largest
 
 
