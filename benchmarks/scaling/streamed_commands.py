@@ -1,6 +1,6 @@
-"""`select`, `check` and `apply` on a Parquet file that they stream: the most memory of each, in a process of its own.
+"""`select`, `check` and `apply` on a file that they stream: the most memory of each, in a process of its own.
 
-The file is that of `larger_than_memory`; `FEDSIEVE_BENCH_GB` makes it larger.
+The Parquet file is that of `larger_than_memory`; `FEDSIEVE_BENCH_GB` makes it larger. The CSV file has 1 GB.
 """
 
 import json
@@ -17,6 +17,7 @@ from benchmarks.scaling.larger_than_memory import COLUMNS, GIGABYTES, MOST_MEGAB
 from benchmarks.scaling.processes import measured
 
 MODULE = "benchmarks.scaling.streamed_commands"
+CSV_GIGABYTES, CSV_ROWS = 1.0, 50_000
 
 
 def rows() -> list[Row]:
@@ -24,26 +25,48 @@ def rows() -> list[Row]:
     try:
         if shutil.disk_usage(folder).free < 3e9 * GIGABYTES:
             raise SystemExit(f"{folder}: too little room for {GIGABYTES:g} GB.")
-        large, labeled, small = folder / "large.parquet", folder / "labeled.csv", folder / "small.csv"
-        write_file(large)
-        _write_small(labeled, with_labels=True)
-        _write_small(small)
-        sites, out = (str(large), str(small)), str(folder / "result")
-        select = ("select", "--labeled", str(labeled), "--labels", "y,z", "--client", sites[0], "--client", sites[1])
-        typed = {
-            "select": (*select, "-k", "10", "--out", out),
-            "check": ("check", *sites, "--labeled", str(labeled)),
-            "apply": ("apply", "--selection", f"{out}/selection.json", sites[0], "--out", str(folder / "less.parquet")),
-        }
-        found = {name: measured(MODULE, *words) for name, words in typed.items()}
+        write_file(folder / "large.parquet")
+        _write_csv(folder / "large.csv")
+        _write_small(folder / "labeled.csv", with_labels=True)
+        _write_small(folder / "small.csv")
+        parquet, csv = _on(folder, "large.parquet"), _on(folder, "large.csv")
     finally:
         shutil.rmtree(folder)
+    return [*_told(f"a Parquet file of {GIGABYTES:g} GB", parquet), *_told(f"a CSV file of {CSV_GIGABYTES:g} GB", csv)]
+
+
+def _on(folder: Path, large: str) -> dict[str, dict[str, float]]:
+    """What each command takes, by its name."""
+    labeled, sites = str(folder / "labeled.csv"), (str(folder / large), str(folder / "small.csv"))
+    out, less = str(folder / f"{large}-result"), str(folder / f"less-{large}")
+    select = ("select", "--labeled", labeled, "--labels", "y,z", "--client", sites[0], "--client", sites[1])
+    typed = {
+        "select": (*select, "-k", "10", "--out", out),
+        "check": ("check", *sites, "--labeled", labeled),
+        "apply": ("apply", "--selection", f"{out}/selection.json", sites[0], "--out", less),
+    }
+    return {name: measured(MODULE, *words) for name, words in typed.items()}
+
+
+def _told(file: str, found: dict[str, dict[str, float]]) -> list[Row]:
     told = []
     for name, one in found.items():
-        what = f"fedsieve {name}, a Parquet file of {GIGABYTES:g} GB"
+        what = f"fedsieve {name}, {file}"
         told.append(Row(f"{what}: most memory", one["megabytes"], "MB", "less", MOST_MEGABYTES))
         told.append(Row(f"{what}: time", one["seconds"], "CPU s", "less"))
     return told
+
+
+def _write_csv(file: Path) -> None:
+    import pyarrow as arrow
+    from pyarrow import csv
+
+    rng, names = np.random.default_rng(0), [f"x{place}" for place in range(COLUMNS)]
+    schema = arrow.schema([(name, arrow.float64()) for name in names])
+    with csv.CSVWriter(file, schema) as writer:
+        while file.stat().st_size < CSV_GIGABYTES * 1e9:
+            columns = [arrow.array(rng.normal(size=CSV_ROWS)) for _ in names]
+            writer.write_table(arrow.table(columns, schema=schema))
 
 
 def _write_small(file: Path, *, with_labels: bool = False) -> None:
