@@ -11,7 +11,8 @@ def check_folder(folder: Path) -> None:
     whole = folder.absolute()
     present = next(place for place in (whole, *whole.parents) if os.path.lexists(place))
     if not os.path.isdir(present):
-        why = "is a file; the result needs a folder" if present == whole else f"cannot be made: {present} is a file"
+        kind = "a link to nothing" if present.is_symlink() and not present.exists() else "a file"
+        why = f"is {kind}; the result needs a folder" if present == whole else f"cannot be made: {present} is {kind}"
     elif not os.access(present, os.W_OK | os.X_OK):
         why = f"cannot be written: this account may not write in {present}"
     else:
@@ -20,7 +21,7 @@ def check_folder(folder: Path) -> None:
 
 
 def make_folder(folder: Path, *, mode: int = 0o777) -> None:
-    """Make it, unless it is there; with a `mode` it has that."""
+    """Make it, unless it is there; `mode` is that of a new one."""
     try:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:

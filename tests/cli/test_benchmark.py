@@ -159,7 +159,7 @@ def factors(fedsieve, tmp_path_factory):
     path = tmp_path_factory.mktemp("sensitivity") / "factors.toml"
     path.write_text(SENSITIVITY)
     estimate = fedsieve("benchmark", path, "--estimate").out
-    said = r"factors: 12 runs to do, about \d+\.\d CPU minutes, by 3 runs timed now: nothing was recorded\."
+    said = r"factors: 12 runs to do, about \d+\.\d CPU minutes, by 3 runs timed now, as nothing was recorded\."
     assert re.search(said, " ".join(estimate.split()))
     assert not (path.parent / "results").exists()
     result = fedsieve("benchmark", path)

@@ -53,6 +53,12 @@ CAUSES = {
 }
 
 
+def test_with_noise_and_codes_sites_tell_squares_and_nothing_is_too_large():
+    """Columns were counted without their codes, as if all of them would be compared."""
+    found = run(coded=True, n_features_to_select=10, screen=210, epsilon=1.0, n_labels=2)
+    assert max(entry.n_bytes for entry in found.transcript) < LIMIT
+
+
 @pytest.mark.parametrize("parameters", CAUSES.values(), ids=CAUSES)
 def test_no_site_is_asked_and_the_way_out_that_is_named_is_one(parameters):
     with pytest.raises(ParameterError, match=f"above max_message_bytes={LIMIT}") as refused:

@@ -7,8 +7,9 @@ from fedsieve import SSFMLFS, Sieve
 from fedsieve.errors import FedSieveWarning, SiteShiftWarning
 from fedsieve.protocol.influence import odd_sites
 
-RNG = np.random.default_rng(4)  # with which leaving a site out matters, to the order and to PageRank
-X, Y = RNG.random((40, 6)), RNG.integers(0, 2, (40, 3))
+RNG = np.random.default_rng(0)  # with which leaving a site out matters, to the order and to PageRank
+X = RNG.random((40, 6))
+Y = (X[:, :3] + X[:, 3:] + RNG.normal(0, 0.5, (40, 3)) > 1).astype(int)
 RANGES = {f"x{p}": (0.0, 1.0) for p in range(6)}  # declared, so that leaving a site out changes no range
 SITES = {f"site-{number}": RNG.random((12, 6)) ** RNG.integers(1, 6) for number in range(4)}
 SITES["site-3"] = np.repeat(RNG.random((60, 3)), 2, axis=1)

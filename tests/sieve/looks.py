@@ -7,4 +7,4 @@ from fedsieve.sieve.views import per_deviation
 
 def look(blend, covariance, unit, X, Y, ridge=0.3, **how):
     scale = per_deviation(np.diagonal(covariance))
-    return blend(covariance, unit, setting=blend.setting(X, Y, None, scale, ridge), **how)
+    return blend(covariance, unit, tuning=blend.tuning(X, Y, None, scale, ridge), **how)

@@ -218,15 +218,15 @@ def by_root(share):
 @given(case=cases(), data=st.data())
 def test_screening_ranks_without_a_covariance_and_keeps_what_fits(blend, case, data):
     """Its product with the weights and its diagonal are enough, and which columns are alike in the labeled rows."""
-    setting, W = screening_weights(blend, case.X, case.Y, RIDGE)
+    tuning, W = screening_weights(blend, case.X, case.Y, RIDGE)
     variance = np.diagonal(case.covariance)
     n_columns = data.draw(st.integers(1, case.X.shape[1]))
-    found = screen(blend, case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, setting=setting, **HOW)
+    found = screen(blend, case.X, case.Y, case.unit, variance, case.covariance @ W, n_columns, tuning=tuning, **HOW)
     slow_W, shares, worth = slow_screening(blend, case)
     assert_allclose(W, slow_W, rtol=0, atol=1e-9)
-    assert set(setting.say) == set(worth)
-    score = sum(weight * worth[name] for name, weight in setting.say.items())
-    relevance = sum(weight * np.array(shares[name]) for name, weight in setting.say.items())
+    assert set(tuning.say) == set(worth)
+    score = sum(weight * worth[name] for name, weight in tuning.say.items())
+    relevance = sum(weight * np.array(shares[name]) for name, weight in tuning.say.items())
     assert_allclose(found.score, score, rtol=0, atol=1e-9)
     assert_allclose(found.relevance, relevance, rtol=0, atol=1e-9)
     width = np.array([len(columns) for columns in case.units])
@@ -251,9 +251,9 @@ def test_screening_does_not_keep_copies_of_one_column_alone():
         np.column_stack([signal > 0, signal > 1, other[:600] + rng.normal(size=600) > 0])[:80].astype(float),
     )
     covariance, unit = np.cov(rows, rowvar=False), np.arange(41)
-    setting, W = screening_weights(RegressionViews, X, Y, None)
+    tuning, W = screening_weights(RegressionViews, X, Y, None)
     found = screen(
-        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 5, setting=setting, n_trees=10, seed=0
+        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 5, tuning=tuning, n_trees=10, seed=0
     )
     assert found.kept[20]
     assert found.kept[:20].any()
@@ -265,9 +265,9 @@ def test_a_row_of_weight_two_screens_like_two_equal_rows(case):
     weighted, repeated = (case.X, case.Y), (np.repeat(case.X, times, axis=0), np.repeat(case.Y, times, axis=0))
     found = []
     for (X, Y), weights in ((weighted, times.astype(float)), (repeated, None)):
-        setting, W = screening_weights(RegressionViews, X, Y, None, weights)
+        tuning, W = screening_weights(RegressionViews, X, Y, None, weights)
         products = case.covariance @ W
-        how = {**HOW, "setting": setting, "weights": weights}
+        how = {**HOW, "tuning": tuning, "weights": weights}
         found.append(screen(RegressionViews, X, Y, case.unit, np.diagonal(case.covariance), products, 3, **how))
     assert_allclose(found[0].score, found[1].score, rtol=0, atol=1e-9)
     assert_array_equal(found[0].kept, found[1].kept)
@@ -281,10 +281,33 @@ def test_labels_that_no_line_tells_are_left_to_the_trees(follows, least, most):
     hidden = follows(rows[:300, :4]) @ rng.uniform(0.5, 1.5, (4, 3))
     X, Y = rows[:300], (hidden > np.median(hidden, axis=0)).astype(float)
     covariance = np.cov(rows, rowvar=False)
-    setting = RegressionViews.setting(X, Y, None, np.ones(30), None)
-    assert least <= setting.say["linear"] <= most
-    assert setting.say["linear"] + setting.say["trees"] == 1
+    tuning = RegressionViews.tuning(X, Y, None, np.ones(30), None)
+    assert least <= tuning.say["linear"] <= most
+    assert tuning.say["linear"] + tuning.say["trees"] == 1
     found = rank_units(
         RegressionViews, covariance, np.arange(30), X, Y, 4, ridge=None, n_trees=200, n_bootstraps=0, seed=0
     )
     assert set(found.order[:4]) == {0, 1, 2, 3}
+
+
+def test_nor_where_columns_were_screened_for_the_labels_sake():
+    """Of columns that were kept for the labels, a line seems to tell them, in rows left out as well."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(900, 600))
+    hidden = np.square(rows[:300, :4]) @ rng.uniform(0.5, 1.5, (4, 3))
+    X, Y = rows[:300], (hidden > np.median(hidden, axis=0)).astype(float)
+    covariance, unit = np.cov(rows, rowvar=False), np.arange(600)
+    tuning, W = screening_weights(RegressionViews, X, Y, None)
+    screening = screen(
+        RegressionViews, X, Y, unit, np.diagonal(covariance), covariance @ W, 100, tuning=tuning, n_trees=200, seed=0
+    )
+    kept = np.flatnonzero(screening.kept)
+    part, n_kept = covariance[np.ix_(kept, kept)], np.arange(len(kept))
+    how = {"ridge": None, "n_trees": 200, "n_bootstraps": 0, "seed": 0}
+    found, naive = (
+        {int(kept[u]) for u in rank_units(RegressionViews, part, n_kept, X[:, kept], Y, 4, say=say, **how).order[:4]}
+        for say in (screening.say, None)
+    )
+    assert screening.say["linear"] == 0.1
+    assert found == {0, 1, 2, 3}
+    assert not naive & {0, 1, 2, 3}

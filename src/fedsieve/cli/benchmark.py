@@ -119,7 +119,7 @@ def _left(experiment: "Experiment", tasks: "list[Task]", records: Records, *othe
         length = "nothing is recorded that would tell how long"
     else:
         length = f"about {hours:.2f} CPU hours" if hours >= 0.1 or not hours else f"about {hours * 60:.1f} CPU minutes"
-    by = f", by {counted(n_timed, 'run')} timed now: nothing was recorded" if n_timed else ""
+    by = f", by {counted(n_timed, 'run')} timed now, as nothing was recorded" if n_timed else ""
     return f"{experiment.name}: {counted(len(tasks), 'run')} to do, {length}{by}."
 
 

@@ -51,7 +51,7 @@ class ServerFolder:
         """One folder and one tar per site, to hand over."""
         return self.path / "sites"
 
-    def site(self, name: str) -> "SiteFolder":
+    def site(self, name: str) -> SiteFolder:
         """The folder of a site before it is handed over."""
         return SiteFolder(self.sites / name)
 

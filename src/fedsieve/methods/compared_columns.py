@@ -1,6 +1,6 @@
 """How many columns Sieve may compare: sums of products of each two are one message, and it grows with their square.
 
-Whether it fits is known before a site is asked for anything, and said then; so is which number of columns would fit.
+Whether it fits is said before a site is asked for them, mostly before it is asked for anything; and which number would.
 """
 
 from math import isqrt
@@ -37,7 +37,7 @@ def n_compared_of(method: "SieveMethod", n_columns: int) -> int:
 def most_compared(method: "SieveMethod") -> int:
     """How many columns fit into a message for certain, with their names, and with noise their products with labels."""
     products = NUMBER * (method.n_labels or 1) if method.private else 0
-    each = 12 + max(len(name) for name in method.features) + CODE + products
+    each = 12 + max(len(name.encode()) for name in method.features) + CODE + products
     room = max(method.max_message_bytes - HEADER, 0)
     return (isqrt(each**2 + 16 * room) - each) // 8  # the root of 4 m² + each m = room
 
@@ -73,6 +73,8 @@ def many_compared(method: "SieveMethod") -> str:
     """What it costs to compare far more columns than `screen`; empty where no more are compared than it says."""
     n_features = len(method.features)
     n_compared = n_compared_of(method, n_features)
+    if message_bytes(n_compared) > method.max_message_bytes:
+        return ""  # such a run is refused
     if n_compared <= max(MANY, method.screen) or (method.private and n_features > method.n_compared):
         return ""
     (form,) = method.forms(FederationSize(1, 1, n_features, n_features))

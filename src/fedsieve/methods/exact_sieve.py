@@ -52,14 +52,14 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
     screening, kept, any_varies = None, np.arange(len(method.features)), False
     if len(encoding.names) > method.n_compared:
         method.check_not_screened(len(encoding.names))
-        setting, model = method.label_weights(table, labeled.Y, weights)
+        tuning, model = method.label_weights(table, labeled.Y, weights)
         model = coarse_weights(model)
         ask_projections = AskProjections(method.columns, scaling, model, fill, method.center)
         mine = own_projections(ask_projections, own, weights)
         pooled: Projections = yield from cohort.total(ask_projections, mine)
         variance, products = pooled.spreads() / pooled.n_rows, pooled.deviations() / pooled.n_rows
         any_varies = bool(variance.any())
-        screening = method.screened(setting, table, labeled.Y, unit, variance, products, weights)
+        screening = method.screened(tuning, table, labeled.Y, unit, variance, products, weights)
         kept, scaling = np.flatnonzero(screening.kept[method.unit_of]), scaling.told()
         fill = None if fill is None else fill.only(kept, encoding.owner[~encoding.tells])
 
@@ -77,7 +77,9 @@ def exact_run(method: "SieveMethod", labeled: Labeled, cohort: Cohort) -> "Steps
         against = contest(table, labeled.Y, mean, covariance, unit, total.n_rows, method.seed)
         error_rate = _with_error_rate(method, against, encoding, _gaps(labeled, missing), clipped)
     first = None if error_rate is None else error_rate.selected[np.unique(method.unit_of, return_index=True)[1]]
-    ranking = method.ranked(covariance, unit_here, table[:, here], labeled.Y, weights=weights, first=first)
+    ranking = method.ranked(
+        covariance, unit_here, table[:, here], labeled.Y, weights=weights, first=first, screening=screening
+    )
     found = method.selection(ranking, compared, screening, cohort.unseen)
     any_varies |= bool(np.diagonal(covariance).any())
     return replace(found, missing=missing, error_rate=error_rate, nothing_varies=not any_varies)

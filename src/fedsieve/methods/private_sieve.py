@@ -53,17 +53,18 @@ def _ranked(
     rows = table - table.mean(axis=0)
     screening, here = None, np.ones(len(unit), dtype=bool)
     if len(unit) > method.n_compared:
-        setting, model = method.label_weights(table, Y)
+        tuning, model = method.label_weights(table, Y)
         variance, products = (rows**2).mean(axis=0), rows.T @ (rows @ model) / len(rows)
         if answer is not None:
             variance, products = answer.correction.variance(variance), products + answer.projections()
-        screening = method.screened(setting, table, Y, unit, variance, products)
+        screening = method.screened(tuning, table, Y, unit, variance, products)
         here = screening.kept[unit]
     compared, unit_here = np.unique(unit[here], return_inverse=True)
     covariance, shift = rows[:, here].T @ rows[:, here] / len(rows), None
     if answer is not None:
         covariance, shift = _corrected(covariance, here, Y, answer)
-    return method.ranked(covariance, unit_here, table[:, here], Y, shift), compared, screening
+    ranking = method.ranked(covariance, unit_here, table[:, here], Y, shift, screening=screening)
+    return ranking, compared, screening
 
 
 def _corrected(own: Float, here: Bool, Y: Float, answer: NoisyAnswer) -> tuple[Float, Float]:

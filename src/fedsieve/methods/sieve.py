@@ -39,7 +39,7 @@ from fedsieve.sieve import (
     FirstViews,
     RegressionViews,
     Screening,
-    Setting,
+    Tuning,
     UnitRanking,
     label_varies,
     rank_units,
@@ -249,7 +249,8 @@ class SieveMethod(Method):
                 f"{self.name}: no label varies over the {counted(len(labeled.Y), 'labeled row')}; nothing to learn. "
                 "Label more rows, until a label is there in some rows and not in others."
             )
-        check_compared(self, len(self.features))
+        if not self.private:  # which counts columns of codes before it asks anybody
+            check_compared(self, len(self.features))
         if self.private:
             return (yield from private_run(self, labeled, cohort))
         if self.fdr is not None and labeled.weights is not None:
@@ -268,6 +269,7 @@ class SieveMethod(Method):
         shift: Float | None = None,
         weights: Float | None = None,
         first: Bool | None = None,
+        screening: Screening | None = None,
     ) -> UnitRanking:
         """The units of some encoded columns, ranked from their covariance and the labeled rows."""
         return rank_units(
@@ -284,9 +286,10 @@ class SieveMethod(Method):
             shift=shift,
             weights=weights,
             first=first,
+            say=None if screening is None else screening.say,
         )
 
-    def label_weights(self, table: Float, Y: Float, weights: Float | None = None) -> tuple[Setting, Float]:
+    def label_weights(self, table: Float, Y: Float, weights: Float | None = None) -> tuple[Tuning, Float]:
         """The linear model of the labels that is sent to the sites, where any is; and what it is based on."""
         return screening_weights(BLENDS[self.blend], table, Y, self._ridge, weights)
 
@@ -307,7 +310,7 @@ class SieveMethod(Method):
 
     def screened(
         self,
-        setting: Setting,
+        tuning: Tuning,
         table: Float,
         Y: Float,
         unit: Int,
@@ -319,7 +322,7 @@ class SieveMethod(Method):
         return screen(
             BLENDS[self.blend],
             *(table, Y, unit, variance, products, self.n_compared),
-            setting=setting,
+            tuning=tuning,
             n_trees=self.n_trees,
             seed=self.seed,
             weights=weights,

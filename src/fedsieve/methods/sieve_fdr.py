@@ -100,7 +100,8 @@ def _words(found: ErrorRate, against: Contest, unit_of: Int, columns: Sequence[s
     n_following = len(named_in(columns, against.follows))
     if n_following and n_following == int(against.varies[unit_of].sum()):
         return f"{nothing}all {n_following} features follow from others, so that none is told from them."
-    others = f", and {n_following} follow from others" if n_following else ""
+    follow = "follows" if n_following == 1 else "follow"
+    others = f", and {n_following} {follow} from others" if n_following else ""
     return (
         f"{nothing}the labeled rows do not tell enough features from chance{others}. A selection at this rate has "
         f"{at_least(found)} in most draws."

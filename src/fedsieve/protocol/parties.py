@@ -19,7 +19,7 @@ from fedsieve.protocol.method import Labeled, Method, least_sites
 from fedsieve.protocol.outcome import Selection
 from fedsieve.protocol.totals import KeptTotals
 from fedsieve.tables import Table
-from fedsieve.text import counted
+from fedsieve.text import is_or_are
 
 GatherCohort: TypeAlias = Callable[[tuple[str, ...], int], RunCohort]
 """A cohort of these clients, after so many rounds."""
@@ -71,9 +71,10 @@ def federated_selection(
             names = tuple(name for name in names if name not in bad.reasons)
             rounds, attempt = cohort.round, attempt + 1
             if len(names) < method.min_clients:
-                remain = "no site remains" if not names else f"only {counted(len(names), 'site')} remain"
+                few = {0: "no site remains", 1: "only 1 site remains"}
+                remain = few.get(len(names), f"only {len(names)} sites remain")
                 raise ProtocolError(
-                    f"{method.name}: {remain}{'s' * (len(names) == 1)}; {method.min_clients} are needed. Dropped: "
+                    f"{method.name}: {remain}; {method.min_clients} {is_or_are(method.min_clients)} needed. Dropped: "
                     + why_each(dropped)
                 ) from bad
 

@@ -9,7 +9,7 @@ from fedsieve.sieve.label_model import label_varies
 from fedsieve.sieve.ranking import UnitRanking, rank_units
 from fedsieve.sieve.regression_views import RegressionViews
 from fedsieve.sieve.screening import Screening, screen, screening_weights
-from fedsieve.sieve.views import FeatureViews, Setting
+from fedsieve.sieve.views import FeatureViews, Tuning
 
 __all__ = [
     "Choice",
@@ -21,7 +21,7 @@ __all__ = [
     "PairStability",
     "RegressionViews",
     "Screening",
-    "Setting",
+    "Tuning",
     "UnitRanking",
     "contest",
     "correction",

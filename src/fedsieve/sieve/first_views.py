@@ -16,7 +16,7 @@ from fedsieve.sieve.views import (
     FeatureView,
     FeatureViews,
     Screened,
-    Setting,
+    Tuning,
     as_shares,
     blended,
     by_unit,
@@ -33,9 +33,9 @@ class FirstViews(FeatureViews):
     """Until version 2 the only ones."""
 
     @staticmethod
-    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:  # noqa: ARG004
+    def tuning(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Tuning:  # noqa: ARG004
         """Whatever the rows."""
-        return Setting(RIDGE if ridge is None else ridge, SAY)
+        return Tuning(RIDGE if ridge is None else ridge, SAY)
 
     @staticmethod
     def label_weights(X: Float, Y: Float, ridge: float, weights: Float | None, scale: Float) -> Float:  # noqa: ARG004
@@ -55,7 +55,7 @@ class FirstViews(FeatureViews):
 
     def evidence(self, X: Float, Y: Float, weights: Float | None = None, *, quick: bool = False) -> Evidence:
         """The relevance of each unit, not yet as shares."""
-        coefficients = label_model(X, Y, self._setting.ridge, weights, self._per_deviation)
+        coefficients = label_model(X, Y, self._tuning.ridge, weights, self._per_deviation)
         return {
             "together": by_unit((self._predicted(X, Y, weights) ** 2).sum(axis=1), self._unit),
             "alone": by_unit((coefficients**2).sum(axis=1), self._unit),
@@ -76,7 +76,7 @@ class FirstViews(FeatureViews):
         chance = {name: np.array([one[name] for one in drawn]) for name in SAY}
         places = places_by_chance(real["together"], chance["together"], self.likeness)
         worth = {name: worth_by_relevance(chance[name], real[name]) for name in ("alone", "trees")}
-        return blended({"together": worth_by_place(places.astype(np.float64), self.n_units), **worth}, self._setting)
+        return blended({"together": worth_by_place(places.astype(np.float64), self.n_units), **worth}, self._tuning)
 
 
 def greedy_alignment(relevance: Float, likeness: Float) -> Int:

@@ -1,7 +1,7 @@
 """From covariances and labeled rows to ranked units: their score and order, how many to select, and the reasons."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -58,17 +58,21 @@ def rank_units(
     shift: Float | None = None,
     weights: Float | None = None,
     first: Bool | None = None,
+    say: Mapping[str, float] | None = None,
 ) -> UnitRanking:
     """Rank units from the covariance of all rows' columns and labeled rows X, Y of the same columns.
 
     `unit` is the unit of each column. `k` is how many to select; `None` lets the labeled rows decide. Where the penalty
-    `ridge` is None it is chosen once, for all labeled rows, as is how much each view counts. `shift`
+    `ridge` is None it is chosen once, for all labeled rows, as is how much each view counts. Where columns were
+    screened that is known, as `say`: of those kept for the labels' sake, rows left out tell too much. `shift`
     is what is known of the covariances with the predicted labels beyond `covariance`. `weights` are those of the
     labeled rows; unknown labels are NaN. Units that are `first` are those selected, whatever their score; how stable
     the choice is, is still that of the best `k`.
     """
-    setting = blend.setting(X, Y, weights, per_deviation(np.diagonal(covariance)), ridge)
-    looks = blend(covariance, unit, setting=setting, n_trees=n_trees, seed=seed, shift=shift)
+    tuning = blend.tuning(X, Y, weights, per_deviation(np.diagonal(covariance)), ridge)
+    if say is not None:
+        tuning = replace(tuning, say=say)
+    looks = blend(covariance, unit, tuning=tuning, n_trees=n_trees, seed=seed, shift=shift)
     views = looks.of(X, Y, weights)
     score = looks.fused(views)
     order = looks.best_first(score)

@@ -18,7 +18,7 @@ from fedsieve.sieve.views import (
     FeatureView,
     FeatureViews,
     Screened,
-    Setting,
+    Tuning,
     as_shares,
     blended,
     by_unit,
@@ -36,11 +36,11 @@ class RegressionViews(FeatureViews):
     """The default."""
 
     @staticmethod
-    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:
+    def tuning(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Tuning:
         """The penalty that errs least on rows left out; where it explains next to nothing of them, trees decide."""
         model = model_left_out(X, Y, weights, scale, STRENGTHS if ridge is None else (ridge,))
         linear = min(max(LINEAR * model.explained / ENOUGH, LEAST), LINEAR)
-        return Setting(model.strength, {"linear": linear, "trees": 1 - linear})
+        return Tuning(model.strength, {"linear": linear, "trees": 1 - linear})
 
     @staticmethod
     def label_weights(X: Float, Y: Float, ridge: float, weights: Float | None, scale: Float) -> Float:
@@ -88,7 +88,7 @@ class RegressionViews(FeatureViews):
         places = np.array([places_by_gain(path, self._path(one).gain) for one in drawn], dtype=np.float64)
         trees = np.array([one["trees"] for one in drawn])
         worth = {"linear": worth_by_place(places, self.n_units), "trees": worth_by_relevance(trees, real["trees"])}
-        return blended(worth, self._setting)
+        return blended(worth, self._tuning)
 
     def _path(self, evidence: Evidence) -> Path:
         return forward_path(self._correlations, evidence["linear"], self._unit, self._n_taken)

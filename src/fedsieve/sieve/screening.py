@@ -1,5 +1,6 @@
 """Tables too wide for a covariance matrix: one product with it ranks all units, and the most promising are kept."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from fedsieve.sieve.views import (
     DECIMALS,
     FeatureViews,
     Screened,
-    Setting,
+    Tuning,
     as_shares,
     by_unit,
     fused,
@@ -29,19 +30,20 @@ class Screening:
     relevance: Float
     per_label: Float  # (n_labels, n_units), how strongly a unit goes with each label
     kept: Bool
+    say: Mapping[str, float]  # how much each view counts
 
 
 def screening_weights(
     blend: type[FeatureViews], table: Float, Y: Float, ridge: float | None, weights: Float | None = None
-) -> tuple[Setting, Float]:
+) -> tuple[Tuning, Float]:
     """The linear model of the labels, (n_columns, n_targets), whose product with the covariance is asked for.
 
     And what the labeled rows settle. Of the other rows nothing is known yet: columns are standardized by the labeled
     ones.
     """
     scale = per_deviation(_own_variance(table, weights))
-    setting = blend.setting(table, Y, weights, scale, ridge)
-    return setting, blend.label_weights(table, Y, setting.ridge, weights, scale)
+    tuning = blend.tuning(table, Y, weights, scale, ridge)
+    return tuning, blend.label_weights(table, Y, tuning.ridge, weights, scale)
 
 
 def screen(
@@ -53,7 +55,7 @@ def screen(
     products: Float,
     n_columns: int,
     *,
-    setting: Setting,
+    tuning: Tuning,
     n_trees: int,
     seed: int,
     weights: Float | None = None,
@@ -65,10 +67,10 @@ def screen(
     """
     scale = per_deviation(variance)
     trees = as_shares(by_unit(kernels.tree_importances(table, Y, n_trees, seed, weights), unit))
-    views = blend.screened(Screened(table, Y, weights, unit, setting.ridge, scale, products, trees))
-    score, varies = fused(views, setting), by_unit(variance, unit) > 0
+    views = blend.screened(Screened(table, Y, weights, unit, tuning.ridge, scale, products, trees))
+    score, varies = fused(views, tuning), by_unit(variance, unit) > 0
     per_label = label_correlations(products, scale, unit, Y, weights)
-    return Screening(score, mean_relevance(views, setting), per_label, _kept(score, varies, unit, n_columns))
+    return Screening(score, mean_relevance(views, tuning), per_label, _kept(score, varies, unit, n_columns), tuning.say)
 
 
 def _own_variance(table: Float, weights: Float | None) -> Float:

@@ -69,7 +69,7 @@ class Screened:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Tuning:
     """What is settled once by all labeled rows: bootstraps, folds and permutations have the same."""
 
     ridge: float  # the penalty of the linear model
@@ -89,11 +89,11 @@ class FeatureViews(ABC):
     """
 
     def __init__(
-        self, covariance: Float, unit: Int, *, setting: Setting, n_trees: int, seed: int, shift: Float | None = None
+        self, covariance: Float, unit: Int, *, tuning: Tuning, n_trees: int, seed: int, shift: Float | None = None
     ) -> None:
         self.likeness = by_unit(by_unit(covariance**2, unit).T, unit)
         self._covariance, self._unit, self._shift = covariance, unit, shift
-        self._setting, self._n_trees, self._seed = setting, n_trees, seed
+        self._tuning, self._n_trees, self._seed = tuning, n_trees, seed
         self._per_deviation = per_deviation(np.diagonal(covariance))
 
     @property
@@ -103,7 +103,7 @@ class FeatureViews(ABC):
 
     @staticmethod
     @abstractmethod
-    def setting(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Setting:
+    def tuning(X: Float, Y: Float, weights: Float | None, scale: Float, ridge: float | None) -> Tuning:
         """What these labeled rows settle; `scale` standardizes columns, `ridge` is the penalty where it is given."""
 
     @staticmethod
@@ -146,11 +146,11 @@ class FeatureViews(ABC):
 
     def fused(self, views: dict[str, FeatureView]) -> Float:
         """One score per unit, in [0, 1]: the weighted mean of what it is worth to the views."""
-        return fused(views, self._setting)
+        return fused(views, self._tuning)
 
     def mean_relevance(self, views: dict[str, FeatureView]) -> Float:
         """One relevance per unit, adding up to 1."""
-        return mean_relevance(views, self._setting)
+        return mean_relevance(views, self._tuning)
 
     def _trees(self, X: Float, Y: Float, weights: Float | None, *, quick: bool) -> Float:
         """How much randomized trees split the labeled rows by each unit."""
@@ -159,24 +159,24 @@ class FeatureViews(ABC):
 
     def _predicted(self, X: Float, Y: Float, weights: Float | None) -> Float:
         """The covariances of all rows' columns with the labels that the labeled rows predict for them."""
-        model = self.label_weights(X, Y, self._setting.ridge, weights, self._per_deviation)
+        model = self.label_weights(X, Y, self._tuning.ridge, weights, self._per_deviation)
         predicted: Float = self._covariance @ model
         return predicted if self._shift is None else predicted + self._shift[:, label_varies(Y)]
 
 
-def fused(views: dict[str, FeatureView], setting: Setting) -> Float:
+def fused(views: dict[str, FeatureView], tuning: Tuning) -> Float:
     """What a unit is worth to the views, as much as each has to say."""
-    return blended({name: view.worth for name, view in views.items()}, setting)
+    return blended({name: view.worth for name, view in views.items()}, tuning)
 
 
-def mean_relevance(views: dict[str, FeatureView], setting: Setting) -> Float:
+def mean_relevance(views: dict[str, FeatureView], tuning: Tuning) -> Float:
     """How relevant a unit is to the views, as much as each has to say."""
-    return blended({name: view.relevance for name, view in views.items()}, setting)
+    return blended({name: view.relevance for name, view in views.items()}, tuning)
 
 
-def blended(values: dict[str, Float], setting: Setting) -> Float:
+def blended(values: dict[str, Float], tuning: Tuning) -> Float:
     """The weighted mean over views."""
-    mean: Float = np.sum([setting.say[name] * value for name, value in values.items()], axis=0)
+    mean: Float = np.sum([tuning.say[name] * value for name, value in values.items()], axis=0)
     return mean
 
 

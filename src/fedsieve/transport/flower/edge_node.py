@@ -139,7 +139,7 @@ class EdgeRun:
         sites, least = self._edge.sites, self._method.min_clients
         if len(sites) < least:
             online, absent = f"{len(sites)} of its sites {is_or_are(len(sites))} online", listed(self._absent, 20)
-            return Refusal(f"an edge server: {online}, {least} are needed. Absent: {absent}.")
+            return Refusal(f"an edge server: {online}, {least} {is_or_are(least)} needed. Absent: {absent}.")
         steps = self._edge.answer(request)
         try:
             question = next(steps)
