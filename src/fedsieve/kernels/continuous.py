@@ -98,11 +98,11 @@ def sums_from_relations(relations: Float, n_threads: int | None = None) -> Int:
 def _add_tasks(
     work: Callable[[Task, Int], None], tasks: Iterable[Task], n_features: int, n_rows: int, n_threads: int | None
 ) -> Int:
-    sums = parallel_sum(work, tasks, _zeros(n_features), n_threads)[:n_features, :n_features]
+    sums = parallel_sum(work, tasks, _zeros(n_features), n_threads)
     # Each pair was met once, off the diagonal; on it every degree is 1.
     sums *= 2
     sums += n_rows * ONE
-    return sums
+    return np.ascontiguousarray(sums[:n_features, :n_features])
 
 
 def _zeros(n_features: int) -> Callable[[], Int]:
