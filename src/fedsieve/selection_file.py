@@ -24,6 +24,7 @@ from fedsieve.versions import versions
 
 FORMAT = "fedsieve-selection/1"
 JSON, CSV = "selection.json", "ranking.csv"
+FAILED = "failed.json"  # in the folder of a run that has no selection
 LABELS_SHOWN = 3  # in a cell of the ranking
 LABEL_DECIMALS = 4  # of what a feature says of one label: for people to read, too coarse to compute with
 MOST_PAIRED = 100  # chosen features of which every pair is told
@@ -151,6 +152,12 @@ def refuse_to_overwrite(
     present = [name for name in (JSON, CSV) if (folder / name).exists()]
     if present:
         raise DataError(f"{folder / present[0]} exists already. {way_out}")
+
+
+def read_failure(folder: Path) -> str | None:
+    """Why a run failed, if this is the folder of one that did."""
+    file = folder / FAILED
+    return str(read_json(file, {"reason": str}, way_out=f"Remove {file}.")["reason"]) if file.is_file() else None
 
 
 def read_selection(path: Path, *, whole: bool = False) -> dict[str, Any]:

@@ -159,6 +159,22 @@ def test_an_error_in_a_process_of_its_own_is_one_line():
     assert result.stderr == f"Error: {'n' * 120}.json: cannot be read: No such file or directory.\n"
 
 
+def test_helps_of_single_commands_need_no_extra():
+    """The package alone has them: demo and select needed cryptography once, for what a report reads."""
+    extras = ("arff", "cryptography", "dask", "defusedxml", "flwr", "jinja2", "matplotlib", "openpyxl", "pyarrow")
+    code = f"""if True:
+        import io, sys
+        from contextlib import redirect_stdout
+        sys.modules.update(dict.fromkeys({extras!r}))
+        from fedsieve.cli.app import Commands, app
+        for name in Commands.summaries:
+            with redirect_stdout(io.StringIO()) as shown:
+                app([name, "--help"], prog_name="fedsieve", standalone_mode=False)
+            assert f"Usage: fedsieve {{name}}" in shown.getvalue(), name"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+
+
 @pytest.mark.parametrize("module", ["flwr", "cryptography"])
 def test_without_the_engine_the_federation_s_extra_is_named(module):
     result = run_without(module, "federation", "status", "fed/")

@@ -25,7 +25,7 @@ from fedsieve.methods.ranges import bins_of
 from fedsieve.protocol import Labeled
 from fedsieve.protocol.follow_up import name_at_sites, run_followed
 from fedsieve.reading import read_json, read_json_lines
-from fedsieve.selection_file import JSON, read_selection, selection_text, write_selection_json
+from fedsieve.selection_file import FAILED, JSON, read_failure, read_selection, selection_text, write_selection_json
 
 KEEPS = "keep-replies"  # a file that says so
 SHIFT, CHECK, PAIRS, FOUND = "shift.json", "check.json", "pairs.json", "found.json"  # kept aside; the last after a run
@@ -110,7 +110,7 @@ class RunFolder:
 
     def fail(self, reason: str) -> None:
         """Keep the reason why there is no result."""
-        write_json(self.path / "failed.json", {"reason": reason})
+        write_json(self.path / FAILED, {"reason": reason})
 
     def result(self) -> dict[str, Any] | None:
         """The result, if there is one."""
@@ -118,12 +118,11 @@ class RunFolder:
 
     def failure(self) -> str | None:
         """Why the run failed, if it did."""
-        file = self.path / "failed.json"
-        return str(read_json(file, {"reason": str}, way_out=f"Remove {file}.")["reason"]) if file.is_file() else None
+        return read_failure(self.path)
 
     def forget_failure(self) -> None:
         """Before another attempt."""
-        (self.path / "failed.json").unlink(missing_ok=True)
+        (self.path / FAILED).unlink(missing_ok=True)
 
     @property
     def rows(self) -> Path:

@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fedsieve.deployment.runs import RunFolder
 from fedsieve.errors import DataError
 from fedsieve.files import write_together
 from fedsieve.reading import read_json
 from fedsieve.report.markdown import as_markdown
 from fedsieve.report.page import render_page
 from fedsieve.report.summary import summarize, summarize_comparison, summarize_evaluation
-from fedsieve.selection_file import JSON, read_selection
+from fedsieve.selection_file import JSON, read_failure, read_selection
 
 PAGE, TEXT, SUMMARY = "report.html", "report.md", "summary.json"
 BESIDE = {"comparison": ("comparison", "comparison.json")}
@@ -48,7 +47,7 @@ def comparison_of(first: Path, second: Path) -> dict[str, Any]:
 
 def _selection(path: Path) -> dict[str, Any]:
     """The selection in a file or a folder; a run's folder without one says why."""
-    if path.is_dir() and not (path / JSON).exists() and (reason := RunFolder(path).failure()) is not None:
+    if path.is_dir() and not (path / JSON).exists() and (reason := read_failure(path)) is not None:
         raise DataError(
             f"{path}: this run failed; it has no selection. The reason: {reason.rstrip('.')}. Report another run, or "
             "start one: fedsieve federation run."
