@@ -37,6 +37,7 @@ def test_halves_are_dealt_and_counted_as_in_the_loops(rng, n_rows, weighted):
 @example(k=1, more=99, percent=55, n_pairs=5)
 @example(k=1, more=99, percent=70, n_pairs=5)
 @example(k=1, more=4, percent=54, n_pairs=60)
+@example(k=4, more=3, percent=76, n_pairs=4)
 def test_bounds_are_those_of_the_paper(k, more, percent, n_pairs):
     """Of few pairs the theorem says nothing at low thresholds: its formula would be negative, or a division by zero."""
     p, threshold = k + more, Fraction(percent, 100)

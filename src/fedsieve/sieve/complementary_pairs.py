@@ -50,9 +50,9 @@ class PairStability:
         self._check(threshold)
         theta, k, pairs = self.n_chosen / self.n_compared, self.n_chosen, self.n_pairs
         always = theta * k / (2 * threshold - 1)
-        # Theorem 2 speaks of thresholds above `least` and from 1/2 + 1/B on; sums of fractions err in the last digit.
+        # Theorem 2 speaks of thresholds above `least` or 3/4, from 1/2 + 1/B on; sums err in the last digit.
         least = min(0.5 + theta**2, 0.5 + 1 / (2 * pairs) + 0.75 * theta**2)
-        spoken_of = threshold > least + ROUNDING and threshold >= 0.5 + 1 / pairs - ROUNDING
+        spoken_of = threshold > min(least + ROUNDING, 0.75) and threshold >= 0.5 + 1 / pairs - ROUNDING
         if not unimodal or theta > 1 / np.sqrt(3) or not spoken_of:
             return always
         if threshold <= 0.75:
