@@ -135,9 +135,10 @@ def assert_same(found, expected):
 
 
 def watched(table):
-    """The table, and how many rows were read at a time."""
-    sizes, read = [], table.read
-    table.read = lambda names, start, stop: sizes.append(stop - start) or read(names, start, stop)
+    """The table, and how many rows were read at a time, of some columns of a table from that."""
+    source = table._table if isinstance(table, ChosenColumns) else table
+    sizes, read = [], source.read
+    source.read = lambda names, start, stop: sizes.append(stop - start) or read(names, start, stop)
     return table, sizes
 
 

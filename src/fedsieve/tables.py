@@ -8,6 +8,7 @@ columns, or, if it can only be read from its beginning, how to go through it; an
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -162,14 +163,17 @@ class ChosenRows(Table):
         self.batch_rows, self.sparse = table.batch_rows, table.sparse
         self.streamed, self.seed = table.streamed, table.seed
         self._table, self._chosen = table, chosen
-        self._place = np.flatnonzero(chosen)
 
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """Reads what lies between the first and the last of them, and leaves out the others."""
         if start >= stop:
             return self._table.read(columns, 0, 0)
-        first, last = int(self._place[start]), int(self._place[stop - 1]) + 1
+        first, last = (int(place) for place in self._place[[start, stop - 1]] + [0, 1])
         return self._table.read(columns, first, last)[self._chosen[first:last]]
+
+    @cached_property
+    def _place(self) -> Int:
+        return np.flatnonzero(self._chosen)
 
     def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
         """Those of the table, as far as they are chosen."""
@@ -191,6 +195,11 @@ class ChosenColumns(Table):
     def read(self, columns: Sequence[str], start: int, stop: int) -> Rows:
         """As they are there."""
         return self._table.read(columns, start, stop)
+
+    def batches(self, columns: Sequence[str], size: int | None = None) -> Iterator[Rows]:
+        """Those of the table, which may only be read from its beginning."""
+        self._check_present(columns)
+        return self._table.batches(columns, size)
 
 
 class SideBySide(Table):

@@ -1,4 +1,4 @@
-"""The numbers of a table: whether they may be used, what is usual among them, and looking at them in blocks.
+"""The numbers of a table: whether they may be used, and looking at them in blocks.
 
 Batches are numpy arrays or scipy sparse ones; of a sparse one only a block at a time is made dense.
 """
@@ -12,7 +12,6 @@ from fedsieve.errors import DataError
 
 LARGEST = 1e300  # beyond, a range would overflow
 SPARSE_COLUMNS = 256  # of a sparse batch that are made dense at a time
-COUNTED_VALUES = 1 << 18  # of a column in order that are counted at a time
 LET_THE_METHOD = "Fill them in, or let the method: Sieve with missing='mean', SSFMLFS with missing='unrelated'."
 
 
@@ -58,26 +57,6 @@ def _refuse(per_column: Int, what: str, columns: Sequence[str], way_out: str) ->
         count, n_others = int(per_column[first]), int((per_column > 0).sum()) - 1
         more = f" and {n_others} more column{'s' * (n_others > 1)}" if n_others else ""
         raise DataError(f"{count} {what} value{'s' * (count > 1)} in column {columns[first]!r}{more}. {way_out}")
-
-
-def usual_value(values: Float) -> tuple[float, int]:
-    """The most frequent present value, the smallest where several are, and how many present values differ from it.
-
-    >>> usual_value(np.array([2.0, 0.0, 2.0, np.nan]))
-    (2.0, 1)
-    """
-    ordered = np.sort(values)  # missing values come last
-    n_present = int(np.searchsorted(ordered, np.nan))
-    usual, most, last, so_far = np.nan, 0, np.nan, 0
-    for start in range(0, n_present, COUNTED_VALUES):
-        distinct, counts = np.unique(ordered[start : min(start + COUNTED_VALUES, n_present)], return_counts=True)
-        if distinct[0] == last:  # goes on from the block before
-            counts[0] += so_far
-        place = int(np.argmax(counts))
-        if counts[place] > most:
-            usual, most = float(distinct[place]), int(counts[place])
-        last, so_far = distinct[-1], counts[-1]
-    return usual, n_present - most
 
 
 def present_values(values: Float) -> Float:

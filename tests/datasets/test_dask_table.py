@@ -15,7 +15,7 @@ from fedsieve import SSFMLFS, Sieve, tables
 from fedsieve import messages as m
 from fedsieve.datasets.dask_table import DaskTable
 from fedsieve.errors import DataError, FedSieveError, SiteShiftWarning
-from fedsieve.privacy.guarded_table import GuardedTable, HeldBack
+from fedsieve.privacy import GuardedTable, HeldBack
 from fedsieve.tables import ArrayTable
 
 dask = pytest.importorskip("dask")

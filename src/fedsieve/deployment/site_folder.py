@@ -28,7 +28,7 @@ from fedsieve.deployment.stored_rows import LARGE, StoredRows, write_columns
 from fedsieve.errors import DataError, ProtocolError
 from fedsieve.files import write_atomically
 from fedsieve.privacy import HeldBack, Views, held_back
-from fedsieve.privacy.guarded_table import ColumnRanges
+from fedsieve.privacy.held_back import ColumnRanges
 from fedsieve.protocol.parties import rows_seed
 from fedsieve.reading import read_array, read_json
 from fedsieve.tables import ArrayTable, SideBySide, Table
@@ -177,8 +177,8 @@ class SiteFolder:
         """What is held back of these rows, seen in this way; looked for once while the site takes part."""
         nominal = self.agreement().method.nominal
         asked = [sorted((some or {}).items()) for some in (ranges, views)]
-        places = [np.flatnonzero(some).tolist() for some in new]
-        about = [rows_digest(rows), rows.seed.hex(), sorted(nominal), min_cell, *asked, places]
+        masks = [hashlib.sha256(np.packbits(some).tobytes()).hexdigest() for some in new]
+        about = [rows_digest(rows), rows.seed.hex(), sorted(nominal), min_cell, *asked, masks]
         what = hashlib.sha256(json.dumps(about).encode()).hexdigest()
         file = self.prepared / (f"held-back-{what[:16]}.json" if ranges or views else HELD_BACK)
         if file.is_file():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fedsieve.kernels.binned import counts_in_bins
     from fedsieve.kernels.compiled import is_cached, n_compiled, warm_up
-    from fedsieve.kernels.copies import near_copies
+    from fedsieve.kernels.copies import line_anchors, line_room, near_copies
     from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
     from fedsieve.kernels.lattice import reduce_lattice
     from fedsieve.kernels.row_pair_products import product_from_rows
@@ -29,6 +29,8 @@ __all__ = [
     "different_rows",
     "distance_product",
     "is_cached",
+    "line_anchors",
+    "line_room",
     "n_compared",
     "n_compiled",
     "near_copies",
@@ -63,6 +65,8 @@ _HOMES = {
     "n_compared": "sums",
     "is_cached": "compiled",
     "n_compiled": "compiled",
+    "line_anchors": "copies",
+    "line_room": "copies",
     "near_copies": "copies",
     "pair_sample": "row_pairs",
     "pair_sums": "sums",

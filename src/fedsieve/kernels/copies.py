@@ -10,7 +10,7 @@ from fedsieve.kernels.compiled import compiled
 from fedsieve.kernels.copy_sketches import ALIKE, sketches
 from fedsieve.sparse_rows import SparseRows
 
-SPARE = 8  # times as many pairs of rows where values are missing, since those of the other column may be
+SPARE = 4  # times as many pairs of rows, twice, where values are missing, since those of the other column may be
 CLOSE = 1e-9  # relative to the column's spread: what rounding may leave between copies
 
 
@@ -38,24 +38,14 @@ def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False) -> Int
     return _near_pairs(table, anchors, least, most, room, ALIKE, *sketches(table, room, most))
 
 
-def _looked_at(columns: Iterable[Float], values: Float, most: int) -> tuple[Int, Float]:
-    """Of each column pairs of rows to put a line through, and what rounding may leave."""
-    n_anchors = (most + 1) * (SPARE if np.isnan(values).any() else 1)
-    anchors, ends = [], []
-    for column in columns:
-        anchors.append(_anchors(column, n_anchors))
-        ends.append((np.fmin.reduce(column), np.fmax.reduce(column)))
-    low, high = np.array(ends).T
-    room: Float = CLOSE * (high - low) + 4 * np.spacing(np.fmax(np.abs(low), np.abs(high)))
-    return np.array(anchors, dtype=np.int64), room
-
-
-def _anchors(column: Float, n_pairs: int) -> Int:
+def line_anchors(column: Float, most: int, *, gaps: bool) -> Int:
     """Disjoint pairs of rows that differ in this column; with one pair more than bad rows, one pair is good.
 
     Half the rows lie between the two of a pair, in order; of a value that most rows have, one of these is paired with
     each other row. Where a column is nearly constant there are fewer pairs: the last one stands for those missing.
+    Where the table has `gaps` there are more, and as many are drawn: another column may miss all rows of one value.
     """
+    n_pairs = (most + 1) * (SPARE if gaps else 1)
     present = np.flatnonzero(~np.isnan(column))
     _, place, counts = np.unique(column[present], return_inverse=True, return_counts=True)
     usual = place == np.argmax(counts) if len(present) else np.zeros(0, dtype=bool)
@@ -64,11 +54,42 @@ def _anchors(column: Float, n_pairs: int) -> Int:
     else:
         order, half = present[np.argsort(column[present], kind="stable")], len(present) // 2
         first, second = order[:half], order[half : 2 * half]
-    n = min(len(first), len(second), n_pairs)
-    pairs = np.stack([first[:n], second[:n]], axis=1)
+    pairs = _filled_up(_spread(first, second, n_pairs), n_pairs)
+    if not gaps:
+        return pairs
+    drawn = np.random.default_rng(0).permutation(present)
+    first, second = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :][: len(drawn) // 2]
+    differ = column[first] != column[second]
+    return np.concatenate([pairs, _filled_up(_spread(first[differ], second[differ], n_pairs), n_pairs, pairs[-1:])])
+
+
+def _spread(first: Int, second: Int, most: int) -> Int:
+    """Pairs of the two, evenly out of all there are."""
+    n = min(len(first), len(second), most)
+    return np.stack([some[np.arange(n) * len(some) // max(n, 1)] for some in (first, second)], axis=1)
+
+
+def _filled_up(pairs: Int, n_pairs: int, otherwise: Int | None = None) -> Int:
+    """So many, the last of which stands for those that there are not; where there are none, -1 does, or a pair."""
     if not len(pairs):
-        return np.full((n_pairs, 2), -1, dtype=np.int64)
+        pairs = np.full((1, 2), -1, dtype=np.int64) if otherwise is None else otherwise
     return np.concatenate([pairs, np.repeat(pairs[-1:], n_pairs - len(pairs), axis=0)])
+
+
+def line_room(low: Float, high: Float) -> Float:
+    """What rounding may leave between a line and copies of columns that have these ends."""
+    room: Float = CLOSE * (high - low) + 4 * np.spacing(np.fmax(np.abs(low), np.abs(high)))
+    return room
+
+
+def _looked_at(columns: Iterable[Float], values: Float, most: int) -> tuple[Int, Float]:
+    """Of each column pairs of rows to put a line through, and what rounding may leave."""
+    gaps = bool(np.isnan(values).any())
+    anchors, ends = [], []
+    for column in columns:
+        anchors.append(line_anchors(column, most, gaps=gaps))
+        ends.append((np.fmin.reduce(column), np.fmax.reduce(column)))
+    return np.array(anchors, dtype=np.int64), line_room(*np.array(ends).T)
 
 
 @compiled

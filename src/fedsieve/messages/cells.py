@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedsieve.arrays import Bool, Int
+from fedsieve.arrays import Bool, Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.messages.base import (
     Addend,
@@ -18,9 +18,10 @@ from fedsieve.messages.base import (
 from fedsieve.messages.columns import Columns, Scaling, check_labels_present, same_names
 from fedsieve.messages.reply_rules import names_rule, rows_rule, shape_rule
 from fedsieve.messages.scaled import ScaledTerms, clipped_ranges
-from fedsieve.tables import Table
+from fedsieve.tables import Table, checked_batches
 from fedsieve.text import counted
-from fedsieve.values import check_values, dense, usual_value
+from fedsieve.value_counts import usual_of
+from fedsieve.values import dense
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,14 @@ class AskCells(Request):
         names, ranges = (*self.columns.features, *self.labels), self.clips()
         others, missing = np.zeros((2, len(names)), dtype=np.int64)
         for place, name in enumerate(names):
-            column = table.whole((name,))
-            check_values(column, (name,), self.columns.missing)
-            values = dense(column)[:, 0]
-            if name in ranges:
-                values = np.clip(values, *ranges[name])
-            others[place], missing[place] = usual_value(values)[1], np.isnan(values).sum()
+
+            def parts(name: str = name) -> Iterator[Float]:
+                batches = checked_batches(table, (name,), self.columns.missing)
+                columns = (dense(batch)[:, 0] for batch in batches)
+                return (np.clip(values, *ranges[name]) if name in ranges else values for values in columns)
+
+            missing[place] = sum(np.isnan(values).sum() for values in parts())
+            others[place] = usual_of(parts, table.n_rows)[1]
         return Cells(table.n_rows, self.columns.features, self.labels, others, missing)
 
     def clips(self) -> Mapping[str, tuple[float, float]]:

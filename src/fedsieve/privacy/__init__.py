@@ -1,6 +1,7 @@
 """What stands between an answer and the wire: what a site agreed to, and its own rules."""
 
-from fedsieve.privacy.guarded_table import GuardedTable, HeldBack, held_back, held_back_in_total
+from fedsieve.privacy.guarded_table import GuardedTable
+from fedsieve.privacy.held_back import HeldBack, held_back, held_back_in_total
 from fedsieve.privacy.policy import (
     LEAST_ROWS,
     LIBRARY,

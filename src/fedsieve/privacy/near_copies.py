@@ -1,18 +1,17 @@
 """Columns that are multiples of another one but in a few rows, which the difference of both would tell.
 
-Of a sparse table only entries are compared. Of a table that is larger than memory, two columns at a time are: those
-that some rows do not tell apart.
+Of a sparse table only entries are compared. Those of a table that is larger than memory are found in `streamed_copies`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from fedsieve import kernels
-from fedsieve.arrays import Bool, Float, Int
+from fedsieve.arrays import Float, Int
 from fedsieve.sparse_rows import BLOCK_VALUES, SparseRows, spread_out
-from fedsieve.values import usual_value
+from fedsieve.value_counts import usual_value
 
 CLOSE = 1e-9  # to 1: the correlation of columns that are multiples of each other
 MISSING = np.nan  # in place of a code: where a value is missing
@@ -23,15 +22,13 @@ class Compared:
     """The columns of a table as they are compared with each other, by their places.
 
     `cells` are the values of a column: of all rows or, of a sparse table, of the rows that are `stored` and last that
-    of all others. `some` are rows of a table that is not read as a whole; the same pairs are found, since what holds
-    for all rows but a few holds for some.
+    of all others.
     """
 
     names: Sequence[str]
     n_rows: int
     cells: Callable[[int], Float]
     stored: Callable[[int], Int] | None = None
-    some: Int | None = None
 
     def column(self, place: int) -> Float:
         """All values of a column."""
@@ -46,9 +43,7 @@ class Compared:
             yield first, np.column_stack([self.column(place) for place in range(first, min(first + width, n))])
 
 
-def near_copies(
-    compared: Compared, coded: set[str], constant: Mapping[str, float], min_cell: int
-) -> Iterator[tuple[str, str]]:
+def near_copies(compared: Compared, coded: Set[str], constant: Set[str], min_cell: int) -> Iterator[tuple[str, str]]:
     """Near copies, each with the column before it that it is a copy of.
 
     Every code is a 0/1 column of its own, and so is which values are missing.
@@ -84,27 +79,17 @@ def _part(compared: Compared, part: _Part) -> Float:
 
 
 def _pairs(compared: Compared, parts: list[_Part], most: int) -> Iterator[tuple[int, int]]:
-    some, stored, n = compared.some, compared.stored, len(parts)
+    stored = compared.stored
+    table: Float | SparseRows
     if stored is not None:
         columns = ((stored(part[0]), _part(compared, part)) for part in parts)
-        yield from kernels.near_copies(SparseRows.of_columns(compared.n_rows, columns), most).tolist()
-        return
-    if some is None:
-        yield from kernels.near_copies(np.column_stack([_part(compared, part) for part in parts]), most).tolist()
-        return
-    sample = np.column_stack([_part(compared, part)[some] for part in parts])
-    may_be = np.zeros((n, n), dtype=bool)
-    may_be[tuple(kernels.near_copies(sample, most, exact=True).T)] = True
-    thin = _nearly_constant(sample, most + 1)
-    may_be |= thin | thin[:, None]
-    for second in range(n):
-        for first in np.flatnonzero(may_be[:second, second]).tolist():
-            both = [_part(compared, parts[place]) for place in (first, second)]
-            if len(kernels.near_copies(np.column_stack(both), most)):
-                yield first, second
+        table = SparseRows.of_columns(compared.n_rows, columns)
+    else:
+        table = np.column_stack([_part(compared, part) for part in parts])
+    yield from kernels.near_copies(table, most).tolist()
 
 
-def copies_with_gaps(compared: Compared, constant: Mapping[str, float], min_cell: int) -> Iterator[tuple[str, str]]:
+def copies_with_gaps(compared: Compared, constant: Set[str], min_cell: int) -> Iterator[tuple[str, str]]:
     """Columns that miss values, each with one that it is a multiple of elsewhere and that has a few odd rows there.
 
     Whatever stands in for the missing values, and with the column that tells where they are, the difference of both is
@@ -114,10 +99,9 @@ def copies_with_gaps(compared: Compared, constant: Mapping[str, float], min_cell
     with_gaps = [place for place, gaps in enumerate(missing) if gaps.any() and not gaps.all()]
     if not with_gaps:
         return
-    pairs = _in_blocks(compared, with_gaps) if compared.some is None else _in_pairs(compared, with_gaps, compared.some)
     found = [
         (place, other)
-        for place, other, in_gaps in pairs
+        for place, other, in_gaps in _in_blocks(compared, with_gaps)
         if names[other] not in constant and 0 < usual_value(in_gaps)[1] < min_cell
     ]
     for place, other in sorted(found):
@@ -130,37 +114,15 @@ def _in_blocks(compared: Compared, with_gaps: Sequence[int]) -> Iterator[tuple[i
         for place in with_gaps:
             column = compared.column(place)
             gaps = np.isnan(column)
-            for other in _multiples(block[~gaps], column[~gaps]):
+            for other in multiples(block[~gaps], column[~gaps]):
                 if first + other != place:
                     yield place, first + other, block[gaps, other]
 
 
-def _in_pairs(compared: Compared, with_gaps: Sequence[int], some: Int) -> Iterator[tuple[int, int, Float]]:
-    """The same, two columns at a time: those that some rows do not tell apart."""
-    n = len(compared.names)
-    sample = np.column_stack([compared.column(place)[some] for place in range(n)])
-    thin = _nearly_constant(sample, 1)
-    for place in with_gaps:
-        known, column = ~np.isnan(sample[:, place]), compared.column(place)
-        alike = range(n) if thin[place] else _multiples(sample[known], sample[known, place])
-        gaps = np.isnan(column)
-        for other in {*alike, *np.flatnonzero(thin).tolist()} - {place}:
-            values = compared.column(other)
-            if _multiples(values[~gaps, None], column[~gaps]):
-                yield place, other, values[gaps]
-
-
-def _multiples(others: Float, column: Float) -> list[int]:
+def multiples(others: Float, column: Float) -> list[int]:
     """The columns that are multiples of one, in rows in which that has values."""
     rest, own = others - others.mean(axis=0), column - column.mean()  # NaN where the other misses values, too
     length = np.sqrt((rest**2).sum(axis=0)) * np.sqrt((own**2).sum())
     cosine = np.abs(own @ rest) / np.maximum(length, np.finfo(np.float64).tiny)
     places: list[int] = np.flatnonzero(cosine > 1 - CLOSE).tolist()
     return places
-
-
-def _nearly_constant(sample: Float, least: int) -> Bool:
-    """Columns of which some rows tell too little: few differ from the usual value, or many are missing."""
-    n_others = np.array([usual_value(values)[1] for values in sample.T])
-    found: Bool = (n_others <= 8 * least) | (np.isnan(sample).mean(axis=0) > 0.5)
-    return found

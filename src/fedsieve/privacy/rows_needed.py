@@ -4,13 +4,11 @@ A site whose rows are too few for what is compared in the end would be refused t
 spreads have left already; and these tell of few rows a lot. So it looks first.
 """
 
-import numpy as np
-
 from fedsieve.errors import ProtocolError
+from fedsieve.privacy.column_looks import ColumnLook, look_at
 from fedsieve.privacy.policy import Policy
 from fedsieve.protocol.method import Method
-from fedsieve.tables import Table
-from fedsieve.values import dense, usual_value
+from fedsieve.tables import ChosenColumns, Table
 
 
 def rows_needed(method: Method, policy: Policy, table: Table) -> tuple[int, int]:
@@ -19,15 +17,13 @@ def rows_needed(method: Method, policy: Policy, table: Table) -> tuple[int, int]
     Other sites may have more codes, and other columns that vary; what few rows have is not told.
     """
     least = max(policy.min_cell, 1)
-    n_varying, n_codes = 0, 0
-    for name, nominal in zip(method.features, method.columns.nominal_mask, strict=True):
-        values = dense(table.whole((name,)))[:, 0]
-        n_varying += usual_value(values)[1] >= least
-        n_missing = int(np.isnan(values).sum())
-        n_codes += method.columns.fills and least <= n_missing <= len(values) - least  # which ones is a column, too
-        if nominal:
-            n_rows = np.unique(values[~np.isnan(values)], return_counts=True)[1]
-            n_codes += max(int((n_rows >= least).sum()) - 1, 0)
+    looks = [ColumnLook(least, coded=bool(nominal)) for nominal in method.columns.nominal_mask]
+    look_at(ChosenColumns(table, method.features), looks)
+    n_varying = sum(look.others.is_known for look in looks)
+    # other than the first, each code is a column of its own, and so is which values are missing
+    n_codes = sum(max(sum(n_rows >= least for n_rows in look.codes.values()) - 1, 0) for look in looks)
+    if method.columns.fills:
+        n_codes += sum(least <= look.n_missing <= table.n_rows - least for look in looks)
     n_compared = sum(terms.n_compared(n_varying, n_codes) for terms in method.terms())
     return n_compared, policy.rows_per_column * n_compared
 

@@ -10,7 +10,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.cells import AskCells, Cells
 from fedsieve.protocol.method import Labeled, Method
-from fedsieve.values import usual_value
+from fedsieve.value_counts import usual_value
 
 
 def first_request(method: Method) -> AskCells:

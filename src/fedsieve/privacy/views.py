@@ -2,10 +2,10 @@
 
 Clipped to one range in one run and to another in the next, a column differs between the two in the rows beyond alone:
 the difference of both answers is the sum of these rows. Bins are groups of rows by themselves, and a relation of rows
-that lie near each other makes groups of pairs.
+that lie near each other makes groups of pairs. A column is looked at in parts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,8 +15,10 @@ from fedsieve.arrays import Float, Int
 from fedsieve.measures.entropies import unit_bins
 from fedsieve.messages.base import View
 from fedsieve.messages.columns import scaled
-from fedsieve.values import COUNTED_VALUES, LARGEST, present_values, usual_value
+from fedsieve.value_counts import Others, Parts, counted_blocks, pairs_within
+from fedsieve.values import LARGEST, present_values
 
+AT_A_TIME = 1 << 16  # rows of a part: a tall column takes no copies as a whole
 SPARE = 4  # times as many as are in a sample on average: of 20 expected, fewer than 5 come once in 50,000 samples
 Views: TypeAlias = Mapping[str, Sequence[View]]
 """How requests saw each column, by its name."""
@@ -38,57 +40,124 @@ def tells_few_apart(column: Float, views: Sequence[View], min_cell: int) -> bool
     >>> tells_few_apart(x, [View(0.0, 90.0)], 5), tells_few_apart(x, [View(0.0, 90.0), View(0.0, 97.0)], 5)
     (False, True)
     """
-    present = present_values(column)
-    if _relates_few(present, views, min_cell):
-        return True
-    lows, highs = ({view[end] for view in views if not view.n_bins} for end in (0, 1))
-    several = len(lows) > 1 or len(highs) > 1  # where all ranges end alike, no difference tells who lies beyond
-    if not len(present) or not (several or any(view.n_bins for view in views)):
-        return False
-    cell = np.zeros(len(present), dtype=np.int64)
-    for view in views:
-        if view.n_bins:
-            cell = _both(cell, in_bins(present, view))
-    if len(lows) > 1:
-        cell = _both(cell, np.searchsorted(sorted(lows), present, side="left"))
-    if len(highs) > 1:
-        cell = _both(cell, np.searchsorted(sorted(highs), present, side="right"))
-    inside = np.clip(present, min(lows), max(highs)) if several else np.broadcast_to(0.0, len(present))
-    return any(_is_few(inside[cell == one], min_cell) for one in range(int(cell.max()) + 1))
+    groups = Groups(views, min_cell)
+    groups.add(column)
+    return groups.has_few(lambda: [column], len(column))
 
 
-def _both(cell: Int, other: Int) -> Int:
-    """The cells of two divisions of rows together, numbered from 0: of a column's values there are never many."""
-    n_others = int(other.max()) + 1
-    code = cell * n_others
-    code += other
-    number: Int = np.cumsum(np.bincount(code) > 0) - 1
-    return number[code]
+class Groups:
+    """The groups that views of a column make, as far as must be known: which still have few rows, or few others."""
+
+    def __init__(self, views: Sequence[View], min_cell: int) -> None:
+        lows, highs = ({view[end] for view in views if not view.n_bins} for end in (0, 1))
+        self._views, self._min_cell = views, min_cell
+        self._bins = [view for view in views if view.n_bins]
+        self._lows, self._highs = sorted(lows), sorted(highs)
+        self._several = len(lows) > 1 or len(highs) > 1  # where all ranges end alike, no difference tells who is beyond
+        self._groups: dict[tuple[int, ...], _Group] = {}
+
+    def add(self, values: Float) -> None:
+        """Some more rows of the column."""
+        if self._several or self._bins:
+            for start in range(0, len(values), AT_A_TIME):
+                self._add(present_values(values[start : start + AT_A_TIME]))
+
+    def _add(self, present: Float) -> None:
+        if not len(present):
+            return
+        inside = np.clip(present, self._lows[0], self._highs[-1]) if self._several else np.zeros(len(present))
+        for key, rows in self._split(present):
+            group = self._groups.setdefault(key, _Group(self._min_cell))
+            if not group.is_enough:
+                group.add(inside[rows])
+
+    def _split(self, present: Float) -> Iterator[tuple[tuple[int, ...], Int]]:
+        """Which group each row is in: by its bin in each view, and between which ends of ranges it lies."""
+        ways = [in_bins(present, view) for view in self._bins]
+        if len(self._lows) > 1:
+            ways.append(np.searchsorted(self._lows, present, side="left"))
+        if len(self._highs) > 1:
+            ways.append(np.searchsorted(self._highs, present, side="right"))
+        number = np.zeros(len(present), dtype=np.int64)
+        for way in ways:  # groups numbered from 0: of a column's values there are never many
+            code = number * (int(way.max()) + 1) + way
+            number = (np.cumsum(np.bincount(code) > 0) - 1)[code]
+        order = np.argsort(number, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1):
+            yield tuple(int(way[rows[0]]) for way in ways), rows
+
+    def has_few(self, parts: Parts, n_rows: int) -> bool:
+        """Whether some group has, of the whole column that was added."""
+        return any(group.is_few for group in self._groups.values()) or _relates_few(
+            parts, n_rows, self._views, self._min_cell
+        )
 
 
-def _relates_few(values: Float, views: Sequence[View], min_cell: int) -> bool:
+class _Group:
+    """Few rows, or all but a few with one value, which a shift makes 0, are too few."""
+
+    def __init__(self, min_cell: int) -> None:
+        self._n_rows, self._others = 0, Others(min_cell)
+
+    def add(self, values: Float) -> None:
+        self._n_rows += len(values)
+        self._others.add(values)
+
+    @property
+    def is_enough(self) -> bool:
+        return self._others.is_known
+
+    @property
+    def is_few(self) -> bool:
+        return self._n_rows < self._others.enough or 0 < self._others.n_others < self._others.enough
+
+
+def _relates_few(parts: Parts, n_rows: int, views: Sequence[View], min_cell: int) -> bool:
     """Whether fewer than `min_cell` pairs of rows are related, or are in one view and not in another.
 
     A sum over related pairs is then one about these pairs, or the difference of two sums is. Pairs that are related
     at one distance are so at any larger one, so that it is enough to look from each distance to the next. Where a
     sample is compared, so many must be related that hardly any sample has fewer than `min_cell` of them.
     """
-    if len(values) < 2:
+    if not any(view.reach > 0 for view in views):
         return False
-    own = float(values.min()), float(values.max())
+    own, n_present = _ends(parts)
+    if n_present < 2:
+        return False
     # of a site's own ranges, which hold all values, nobody knows the ends
     seen = [(own if view.high == LARGEST else view[:2], view.reach) for view in views if view.reach > 0]
-    distances = {reach * (high - low) for (low, high), reach in seen}
-    least = min_cell * max(
-        (_pairs_for_each(len(values), view.max_pairs) for view in views if view.reach > 0), default=1
+    distances = sorted({reach * (high - low) for (low, high), reach in seen})
+    least = min_cell * max(_pairs_for_each(n_present, view.max_pairs) for view in views if view.reach > 0)
+    # more rows have no fewer pairs of any kind: the first ones are often enough
+    return any(
+        low < high
+        and _has_few_pairs(lambda: [next(iter(parts()))[:AT_A_TIME]], AT_A_TIME, (low, high), distances, least)
+        and _has_few_pairs(parts, n_rows, (low, high), distances, least, or_none=False)
+        for low, high in {ends for ends, _ in seen}
     )
-    for low, high in {ends for ends, _ in seen}:
-        if low < high:
-            ordered = np.sort(_scaled(values, low, high))
-            n_pairs = [_n_near(ordered, distance / (high - low)) for distance in sorted(distances)]
-            if any(0 < more < least for more in np.diff([0, *n_pairs])):
-                return True
-    return False
+
+
+def _has_few_pairs(
+    parts: Parts, n_rows: int, ends: tuple[float, float], distances: Sequence[float], least: float, or_none: bool = True
+) -> bool:
+    """Whether from one distance to the next there are fewer than `least` pairs; or none, which tell of nobody."""
+
+    def blocks() -> Iterator[tuple[Float, Int]]:
+        return ((_scaled(values, *ends), counts) for values, counts in counted_blocks(parts, n_rows))
+
+    n_pairs = [pairs_within(blocks, distance / (ends[1] - ends[0])) for distance in distances]
+    return any(more < least and (or_none or more > 0) for more in np.diff([0, *n_pairs]))
+
+
+def _ends(parts: Parts) -> tuple[tuple[float, float], int]:
+    """The smallest and the largest present value, and how many there are."""
+    low, high, n_present = np.inf, -np.inf, 0
+    for part in parts():
+        present = present_values(part)
+        if len(present):
+            low, high = min(low, float(present.min())), max(high, float(present.max()))
+            n_present += len(present)
+    return (low, high), n_present
 
 
 def _pairs_for_each(n_rows: int, max_pairs: int) -> float:
@@ -99,24 +168,9 @@ def _pairs_for_each(n_rows: int, max_pairs: int) -> float:
     return SPARE * n_pairs / kernels.pairs_looked_at(n_rows, max_pairs)
 
 
-def _n_near(ordered: Float, distance: float) -> int:
-    """How many pairs are at most so far apart."""
-    beyond = np.searchsorted(ordered, ordered + distance, side="right")
-    return int((beyond - 1 - np.arange(len(ordered))).sum())
-
-
-def _is_few(values: Float, min_cell: int) -> bool:
-    """Few rows, or all but a few with one value, which a shift makes 0."""
-    return len(values) < min_cell or 0 < usual_value(values)[1] < min_cell
-
-
 def in_bins(column: Float, view: View) -> Int:
     """The bin of each value."""
-    bins = np.empty(len(column), dtype=np.int64)
-    for start in range(0, len(column), COUNTED_VALUES):  # a tall column takes no copies as a whole
-        some = slice(start, start + COUNTED_VALUES)
-        bins[some] = unit_bins(_scaled(column[some], view.low, view.high), view.n_bins)
-    return bins
+    return unit_bins(_scaled(column, view.low, view.high), view.n_bins)
 
 
 def _scaled(column: Float, low: float, high: float) -> Float:

@@ -8,7 +8,7 @@ import numpy as np
 from fedsieve.arrays import Float
 from fedsieve.messages.moments import Moments
 from fedsieve.messages.relation_matrices import AskRelations, Relations, chain_positions
-from fedsieve.values import usual_value
+from fedsieve.value_counts import usual_value
 
 
 def values_of_relations(request: AskRelations, reply: Relations, moments: Moments, own: Float) -> Float:

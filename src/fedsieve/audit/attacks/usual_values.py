@@ -3,7 +3,7 @@
 import numpy as np
 
 from fedsieve.arrays import Float
-from fedsieve.values import usual_value
+from fedsieve.value_counts import usual_value
 
 
 def usual_row(own: Float) -> Float:

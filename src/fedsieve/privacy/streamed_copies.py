@@ -1,0 +1,306 @@
+"""Near copies among the columns of a table that is larger than memory: those that `near_copies` finds in memory.
+
+A line is put through a few rows of each two columns that a sample of rows does not tell apart. Then all lines are
+followed through the table at once: nearly all leave it after a few rows, so that little more than one pass is needed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedsieve import kernels
+from fedsieve.arrays import Bool, Float, Int
+from fedsieve.privacy.near_copies import CLOSE, multiples
+from fedsieve.tables import Table
+from fedsieve.value_counts import Others, usual_value
+from fedsieve.values import dense, present_values
+
+SAMPLED = 1 << 21  # values of rows that are held at a time: of many columns, fewer rows are compared first
+LEAST_SAMPLED = 1 << 8  # rows
+FOLLOWED = 1 << 20  # values that are held beside their lines at a time
+FIRST_ROWS = 1 << 8  # through which lines are followed first
+AS_IT_IS = np.inf  # in place of a code: the column itself; NaN: which values are missing
+AT_ONCE = 1 << 16  # pairs of columns whose gaps are looked at in one pass
+FEW_TOLD = 8  # times as many rows as must differ: a sample in which fewer do tells too little of a column
+
+
+@dataclass(frozen=True)
+class StreamedColumn:
+    """A column as it is compared with others: its ends, whether values are missing, and its codes, if it has any."""
+
+    name: str
+    low: float
+    high: float
+    has_gaps: bool
+    codes: Sequence[float] | None
+    seen: Callable[[Float], Float]  # its values as they are compared, from those of the table
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any row has one."""
+        return self.low <= self.high
+
+
+@dataclass(frozen=True)
+class StreamedRows:
+    """A table, some rows of it, and its columns."""
+
+    table: Table
+    some: Int
+    columns: Sequence[StreamedColumn]
+
+    def batches(self) -> Iterator[Float]:
+        """All rows, as they are compared."""
+        return (self._seen(dense(batch)) for batch in self.table.batches(self.table.names))
+
+    def at(self, rows: Int) -> Float:
+        """Some rows, in order, as they are compared."""
+        return self._seen(dense(self.table.rows_at(rows, self.table.names)))
+
+    @cached_property
+    def sampled(self) -> Int:
+        """Which rows are compared first."""
+        n_parts = sum(2 if column.codes is None else len(column.codes) + 1 for column in self.columns)
+        return self.some[:: -(-len(self.some) // max(LEAST_SAMPLED, SAMPLED // n_parts))]
+
+    @cached_property
+    def sample(self) -> Float:
+        """These rows."""
+        return self.at(self.sampled)
+
+    def _seen(self, rows: Float) -> Float:
+        columns = zip(self.columns, rows.T, strict=True)
+        return np.column_stack([column.seen(values) for column, values in columns])
+
+
+class _Parts:
+    """What is compared: columns, each code as a 0/1 column, and which values are missing."""
+
+    def __init__(self, columns: Sequence[StreamedColumn], constant: Set[str]) -> None:
+        owner: list[int] = []
+        code: list[float] = []
+        for place, column in enumerate(columns):
+            if column.name not in constant and column.has_values:
+                codes = [AS_IT_IS] if column.codes is None else column.codes
+                owner, code = owner + [place] * len(codes), [*code, *codes]
+            if column.has_gaps:
+                owner, code = [*owner, place], [*code, np.nan]
+        self.owner, self._code = np.array(owner, dtype=np.int64), np.array(code)
+        whole = self._code == AS_IT_IS
+        self.low = np.where(whole, [columns[place].low for place in owner], 0.0)
+        self.high = np.where(whole, [columns[place].high for place in owner], 1.0)
+
+    def of(self, rows: Float, chosen: Int | slice = slice(None)) -> Float:
+        """Of rows as they are compared, those of the parts."""
+        values, code = rows[:, self.owner[chosen]], self._code[chosen]
+        tells_gaps, of_codes = np.isnan(code), np.isfinite(code)
+        values[:, tells_gaps] = np.isnan(values[:, tells_gaps])
+        coded = values[:, of_codes]
+        values[:, of_codes] = np.where(np.isnan(coded), np.nan, coded == code[of_codes])
+        return values
+
+
+def streamed_copies(rows: StreamedRows, constant: Set[str], min_cell: int) -> Iterator[tuple[str, str]]:
+    """Near copies, each with the column before it that it is a copy of."""
+    parts, most = _Parts(rows.columns, constant), min_cell - 1
+    if not len(parts.owner):
+        return
+    names = [column.name for column in rows.columns]
+    lines = _lines(rows, parts, _alike(parts, rows.sample, most), most)
+    for first, second in _followed(rows, parts, lines, most):
+        yield names[parts.owner[second]], names[parts.owner[first]]
+
+
+def _alike(parts: _Parts, sample: Float, most: int) -> dict[int, Int]:
+    """For each part those before it that some rows do not tell it apart from, if there are any."""
+    values = parts.of(sample)
+    first, second = kernels.near_copies(values, most, exact=True).T
+    thin = np.array([_tells_little(column, most + 1) for column in values.T])
+    found = {}
+    for part in range(len(thin)):
+        others = thin[:part] | thin[part]
+        others[first[second == part]] = True
+        others &= parts.owner[:part] != parts.owner[part]
+        if others.any():
+            found[part] = np.flatnonzero(others)
+    return found
+
+
+def _tells_little(values: Float, least: int) -> bool:
+    """Whether few values of a sample differ from the usual one, or many are missing."""
+    return usual_value(values)[1] <= FEW_TOLD * least or bool(np.isnan(values).mean() > 0.5)
+
+
+@dataclass
+class _Lines:
+    """Lines x_first = start + slope x_second, in the order in which they are tried, and how many rows are off each."""
+
+    first: Int
+    second: Int
+    slope: Float
+    start: Float
+    room: Float
+    n_off: Int
+
+    def __getitem__(self, chosen: Bool | Int) -> "_Lines":
+        return _Lines(*(values[chosen] for values in vars(self).values()))
+
+
+def _lines(rows: StreamedRows, parts: _Parts, alike: dict[int, Int], most: int) -> _Lines:
+    """Through some pairs of rows that differ in the second part; those of slope 0 tell of no copy."""
+    gaps = any(column.has_gaps for column in rows.columns)
+    enough = len(kernels.line_anchors(np.zeros(0), most, gaps=gaps))
+    room = kernels.line_room(parts.low, parts.high)
+    found = [_Lines(*(np.zeros(0, dtype=kind) for kind in (int, int, float, float, float, int)))]
+    wanted, at_once = list(alike), max(1, SAMPLED // (4 * enough * len(rows.columns)))
+    for start in range(0, len(wanted), at_once):
+        chosen = _rows_for_lines(rows, parts, wanted[start : start + at_once], most, gaps=gaps)
+        every = np.unique(np.concatenate(list(chosen.values())))
+        values = rows.at(every)
+        for second, some in chosen.items():
+            here = parts.of(values[np.searchsorted(every, some)])
+            found.append(_through(here, kernels.line_anchors(here[:, second], most, gaps=gaps), alike[second], second))
+    lines = _Lines(*(np.concatenate(some) for some in zip(*(vars(one).values() for one in found), strict=True)))
+    keys = np.stack([lines.second, lines.first, lines.slope, lines.start], axis=1)
+    lines = lines[np.sort(np.unique(keys, axis=0, return_index=True)[1])]  # exact copies have one line only
+    lines.room = room[lines.first] + np.abs(lines.slope) * room[lines.second]
+    return lines
+
+
+def _through(values: Float, pairs: Int, others: Int, second: int) -> _Lines:
+    """The lines of a part with others through these pairs of rows."""
+    if pairs[0, 0] < 0:
+        others = others[:0]
+    low, high = values[pairs[:, 0]], values[pairs[:, 1]]
+    slope = (high[:, others] - low[:, others]) / (high[:, [second]] - low[:, [second]])
+    start = low[:, others] - slope * low[:, [second]]
+    tried, other = np.nonzero((slope != 0) & ~np.isnan(slope))
+    first, nil = others[other], np.zeros(len(other))
+    both = np.full(len(first), second)
+    return _Lines(first, both, slope[tried, other], start[tried, other], nil, nil.astype(np.int64))
+
+
+def _rows_for_lines(
+    rows: StreamedRows, parts: _Parts, wanted: Sequence[int], most: int, *, gaps: bool
+) -> dict[int, Int]:
+    """For each part rows that lines may go through.
+
+    They are of the sample or, where too few of it differ in the part, of the whole table.
+    """
+    chosen, usual, enough = dict[int, Int](), dict[int, float](), 0
+    for part in wanted:
+        values = parts.of(rows.sample, np.array([part]))[:, 0]
+        pairs = kernels.line_anchors(values, most, gaps=gaps)
+        enough = len(pairs)
+        if pairs[0, 0] >= 0 and len(np.unique(pairs, axis=0)) == enough:
+            chosen[part] = rows.sampled[np.unique(pairs)]
+        else:
+            usual[part] = usual_value(values)[0]
+    return chosen | _rows_that_differ(rows, parts, usual, enough)
+
+
+class _Spread:
+    """Some rows out of many, spread over all of them: at least `enough`, if there are so many."""
+
+    def __init__(self, enough: int) -> None:
+        self.rows = np.zeros(0, dtype=np.int64)
+        self._most, self._step, self._passed = 2 * enough, 1, 0
+
+    def add(self, rows: Int) -> None:
+        self.rows = np.append(self.rows, rows[-self._passed % self._step :: self._step])
+        self._passed += len(rows)
+        while len(self.rows) > self._most:
+            self.rows, self._step = self.rows[::2], 2 * self._step
+
+
+def _rows_that_differ(rows: StreamedRows, parts: _Parts, usual: dict[int, float], enough: int) -> dict[int, Int]:
+    """Of some parts rows that have their usual value, and rows that have another one."""
+    found = {part: (_Spread(enough), _Spread(enough)) for part in usual}
+    start = 0
+    for batch in rows.batches() if usual else ():
+        for part, (same, others) in found.items():
+            values = parts.of(batch, np.array([part]))[:, 0]
+            known = ~np.isnan(values)
+            if np.isnan(usual[part]) and known.any():
+                usual[part] = float(values[known][0])
+            same.add(start + np.flatnonzero(values == usual[part]))
+            others.add(start + np.flatnonzero(known & (values != usual[part])))
+        start += len(batch)
+    return {part: np.sort(np.concatenate([same.rows, others.rows])) for part, (same, others) in found.items()}
+
+
+def _followed(rows: StreamedRows, parts: _Parts, lines: _Lines, most: int) -> Iterator[tuple[int, int]]:
+    """The two parts of which all rows but 1 to `most` lie on the first of their lines that few rows are off."""
+    n_rows = FIRST_ROWS
+    for batch in rows.batches():
+        start = 0
+        while start < len(batch) and len(lines.first):
+            some = batch[start : start + min(n_rows, max(FIRST_ROWS, FOLLOWED // len(lines.first)))]
+            start, n_rows = start + len(some), 4 * n_rows
+            for at_once in range(0, len(lines.first), FOLLOWED // FIRST_ROWS):
+                here = slice(at_once, at_once + FOLLOWED // FIRST_ROWS)
+                x, y = (parts.of(some, which[here]) for which in (lines.second, lines.first))
+                off = np.abs(y - lines.start[here] - lines.slope[here] * x) > lines.room[here]
+                lines.n_off[here] += np.count_nonzero(off, axis=0)
+            lines = lines[lines.n_off <= most]
+        if not len(lines.first):
+            return
+    decided = set[tuple[int, int]]()
+    for second, first, n_off in sorted(zip(lines.second, lines.first, range(len(lines.n_off)), strict=True)):
+        pair = int(first), int(second)
+        if pair not in decided:
+            decided.add(pair)
+            if lines.n_off[n_off]:
+                yield pair
+
+
+def streamed_copies_with_gaps(rows: StreamedRows, constant: Set[str], min_cell: int) -> Iterator[tuple[str, str]]:
+    """Columns that miss values, each with one that it is a multiple of elsewhere and that has a few odd rows there."""
+    columns, sample = rows.columns, rows.sample
+    thin = np.array([_tells_little(values, 1) for values in sample.T])
+    pairs: list[tuple[int, int]] = []
+    for place, column in enumerate(columns):
+        if column.has_gaps and column.has_values:
+            known = ~np.isnan(sample[:, place])
+            alike = thin | thin[place]
+            if not thin[place]:
+                alike[multiples(sample[known], sample[known, place])] = True
+            others = np.flatnonzero(alike).tolist()
+            pairs += [(place, other) for other in others if other != place and columns[other].name not in constant]
+    for first in range(0, len(pairs), AT_ONCE):
+        odd = _few_odd(rows, pairs[first : first + AT_ONCE], min_cell)
+        for place, other in _multiples_of_all(rows, odd):
+            yield columns[place].name, columns[other].name
+
+
+def _few_odd(rows: StreamedRows, pairs: Sequence[tuple[int, int]], min_cell: int) -> list[tuple[int, int]]:
+    """Those of which the second column has a few rows that differ from the others where the first misses values."""
+    odd = {pair: Others(min_cell) for pair in pairs}
+    left = list(pairs)
+    for batch in rows.batches():
+        left = [pair for pair in left if not odd[pair].is_known]
+        for place in {place for place, _ in left}:
+            in_gaps = batch[np.isnan(batch[:, place])]
+            for pair in left:
+                if pair[0] == place:
+                    odd[pair].add(present_values(in_gaps[:, pair[1]]))
+        if not left:
+            break
+    return [pair for pair, others in odd.items() if 0 < others.n_others < min_cell]
+
+
+def _multiples_of_all(rows: StreamedRows, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Those of which the second column is a multiple of the first wherever that has values."""
+    known = ~np.isnan(rows.sample)
+    middle = np.where(known, rows.sample, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)  # so no digits are lost
+    sums = {pair: np.zeros(6) for pair in pairs}
+    for batch in rows.batches() if pairs else ():
+        for pair, total in sums.items():
+            x, y = (batch[~np.isnan(batch[:, pair[0]])][:, pair] - middle[list(pair)]).T
+            total += len(x), x.sum(), y.sum(), x @ x, y @ y, x @ y
+    for pair, (n, x, y, xx, yy, xy) in sums.items():
+        length = np.sqrt(np.maximum(xx - x * x / n, 0.0) * np.maximum(yy - y * y / n, 0.0))
+        if abs(xy - x * y / n) > (1 - CLOSE) * max(length, np.finfo(np.float64).tiny):
+            yield pair
