@@ -111,3 +111,22 @@ def test_columns_without_variance_come_last():
         0,
         2,
     ]
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_the_order_of_a_units_columns_plays_no_part_where_products_are_of_other_rows(seed):
+    """Few labeled rows say that one code follows from the others; products of all rows, scaled otherwise, do not."""
+    rng = np.random.default_rng(seed)
+    codes = np.eye(4)[rng.permutation(np.arange(12) % 4)]
+    rows = np.hstack([codes, rng.normal(size=(12, 5))])
+    rows -= rows.mean(axis=0)
+    rows /= np.sqrt((rows**2).sum(axis=0))
+    B, unit = rng.normal(size=(9, 2)), np.array([0, 0, 0, 0, 1, 2, 3, 4, 5])
+    B[:4] *= 2  # so that the codes are taken first
+    moved = np.concatenate([rng.permutation(4), np.arange(4, 9)])
+    one = forward_path(OfRows(rows), B, unit, 6)
+    other = forward_path(OfRows(rows[:, moved]), B[moved], unit, 6)
+    assert one.order[0] == 0
+    np.testing.assert_array_equal(one.order, other.order)
+    np.testing.assert_allclose(one.gain, other.gain, rtol=0, atol=1e-9)

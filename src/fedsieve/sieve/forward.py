@@ -148,10 +148,16 @@ class _LeftOver:
         return found
 
     def take(self, taken: int) -> None:
-        """Its columns are told from here on, the one of which most is left first."""
+        """Its columns are told from here on, the one of which most is left first; of equal ones by the labels.
+
+        Which of them is last can matter: labeled rows may say that it follows from the others, and all rows not.
+        """
         columns = np.flatnonzero(self._unit == taken)
         for _ in columns:
-            column = columns[best_of(np.ones(len(columns), dtype=bool), self._variance[columns], decimals=DECIMALS)]
+            of_labels = (self._products[columns] ** 2).sum(axis=1)
+            most = float(of_labels.max()) or 1.0
+            everyone = np.ones(len(columns), dtype=bool)
+            column = columns[best_of(everyone, self._variance[columns], of_labels / most, decimals=DECIMALS)]
             if self._variance[column] <= SPENT:
                 return
             told = self._shared[: self._n_shared]
