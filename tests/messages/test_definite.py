@@ -20,6 +20,10 @@ def covariances(n_rows: int, n_columns: int, share: float, copies: int, seed: in
     return np.asarray(rows.T @ rows - np.outer(sums, sums) / len(rows))
 
 
+def drawn(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 1])
+
+
 def scale_of(products: Float) -> Float:
     spread = np.maximum(np.diag(products), 0.0)
     return np.asarray(np.divide(1, np.sqrt(spread), out=np.zeros(len(spread)), where=spread > 1e-9))
@@ -40,7 +44,9 @@ def test_a_few_honest_rows_of_many_columns_are_never_refused(
     products = covariances(n_rows, n_columns, share, copies, seed)
     scale = scale_of(products)
     room = 1e-8 * n_columns
-    assert not definite.has_negative_direction(np.triu(products), scale, room, products.tobytes())
+    assert not definite.has_negative_direction(
+        np.triu(products), np.zeros(n_columns), scale, room, n_rows * copies, drawn(seed)
+    )
     assert np.linalg.eigvalsh(products * scale * scale[:, None])[0] > -room  # the exact twin says so, too
 
 
@@ -56,7 +62,7 @@ def test_one_direction_below_zero_is_found(depth: float, n_rows: int, n_columns:
     lie = products - depth * np.outer(direction / scale, direction / scale)
     room = 1e-8 * n_columns
     assert np.linalg.eigvalsh(lie * scale * scale[:, None])[0] < -room
-    assert definite.has_negative_direction(np.triu(lie), scale, room, lie.tobytes())
+    assert definite.has_negative_direction(np.triu(lie), np.zeros(n_columns), scale, room, n_rows, drawn(seed))
 
 
 @settings(max_examples=15)
@@ -67,5 +73,32 @@ def test_what_is_found_is_no_lower_than_the_smallest_eigenvalue(n_columns: int, 
     matrix = rng.normal(size=(n_columns, n_columns))
     matrix = (matrix + matrix.T) / 2
     least = float(np.linalg.eigvalsh(matrix)[0])
-    found = definite._smallest(np.triu(matrix), np.ones(n_columns), rng.normal(size=n_columns))
+    found = definite._smallest(definite._Scaled(np.triu(matrix), np.ones(n_columns)), rng.normal(size=n_columns))
     assert least - 1e-9 <= found < 0.7 * least
+
+
+@pytest.mark.parametrize(("n_rows", "share"), [(2, 1.0), (20, 1.0), (40, 0.1), (40, 1.0)])
+def test_a_few_honest_rows_have_a_factor_which_is_all_that_is_looked_for(n_rows: int, share: float) -> None:
+    n_columns = definite.FEW * 40
+    products = covariances(n_rows, n_columns, share, 1, 0)
+    matrix = definite._Scaled(np.triu(products), scale_of(products))
+    assert definite._has_factor(matrix, n_rows - 1, definite.CERTAIN * 1e-8 * n_columns, drawn(0))
+    assert n_rows == 2 or not definite._has_factor(matrix, n_rows // 2, 0.01, drawn(0))  # not one of fewer rows
+
+
+def test_who_foresees_the_directions_can_hide_a_lie_between_them() -> None:
+    """So they are drawn by the server when it looks, and follow from nothing that a site knows."""
+    n_rows, n_columns = 20, 2 * definite.EXACT
+    half = covariances(n_rows, n_columns // 2, 1.0, 1, 0)
+    products = np.block([[half, half], [half, half]])  # the factor is made of the first half
+    scale, room = scale_of(products), 1e-8 * n_columns
+    foreseen = drawn(5).normal(size=(definite.COMPARED, n_columns))[:, n_columns // 2 :]
+    hidden = np.random.default_rng(2).normal(size=n_columns // 2)
+    hidden -= np.linalg.lstsq(foreseen.T, hidden, rcond=None)[0] @ foreseen  # at right angles to all of them
+    lie = products.copy()
+    hidden /= scale[n_columns // 2 :]
+    lie[n_columns // 2 :, n_columns // 2 :] -= 1e-3 * np.outer(hidden, hidden)
+    assert np.linalg.eigvalsh(lie * scale * scale[:, None])[0] < -1000 * room
+    asked = np.triu(lie), np.zeros(n_columns), scale, room, n_rows
+    assert not definite.has_negative_direction(*asked, drawn(5))
+    assert definite.has_negative_direction(*asked, drawn(6))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fedsieve.kernels.compiled import is_cached, n_compiled, warm_up
     from fedsieve.kernels.copies import line_anchors, line_room, near_copies
     from fedsieve.kernels.dependency import different_rows, relevance, soft_decisions
+    from fedsieve.kernels.deviations import upper_deviations
     from fedsieve.kernels.lattice import reduce_lattice
     from fedsieve.kernels.row_pair_products import product_from_rows
     from fedsieve.kernels.row_pairs import PairSample, all_pairs, pair_sample, pairs_looked_at
@@ -44,6 +45,7 @@ __all__ = [
     "soft_decisions",
     "thread_count",
     "tree_importances",
+    "upper_deviations",
     "warm_up",
 ]
 
@@ -78,6 +80,7 @@ _HOMES = {
     "soft_decisions": "dependency",
     "thread_count": "threads",
     "tree_importances": "trees",
+    "upper_deviations": "deviations",
     "warm_up": "compiled",
 }
 

@@ -55,7 +55,14 @@ def warm_up() -> None:
     """Compile or load the kernels of a selection now, by running each once on a tiny table."""
     from scipy import sparse
 
-    from fedsieve.kernels import dependency, row_pair_products, row_pairs, sums, trees  # which import this file
+    from fedsieve.kernels import (
+        dependency,
+        deviations,
+        row_pair_products,
+        row_pairs,
+        sums,
+        trees,
+    )  # which import this file
 
     rows = np.arange(20)
     X = np.stack([rows / 19.0, rows % 2 / 1.0, rows % 3 / 2.0], axis=1)  # many, two and three values
@@ -67,6 +74,7 @@ def warm_up() -> None:
     sums.distance_product(pair_sums, np.ones(3))
     row_pair_products.product_from_rows(X, radius, np.ones(3))
     row_pair_products.product_from_rows(sparse.csr_array(X[:, 1:2]), 0.3, np.ones(1))
+    deviations.upper_deviations(np.ones(3), np.ones(2), 2, np.ones(2), 0.0)
     Y = np.eye(4)[rows % 4]
     dependency.relevance(X, dependency.different_rows(Y, 2), radius)
     dependency.soft_decisions(X, Y, radius)

@@ -4,12 +4,14 @@ Numbers are taken from the middle of the run's ranges, which every site computes
 lose no digits: covariance = (sum of products - product of sums / n) / n.
 """
 
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from fedsieve import kernels
 from fedsieve.arrays import Float, Int
 from fedsieve.errors import ProtocolError
 from fedsieve.measures.column_facts import ColumnFacts
@@ -114,22 +116,6 @@ class Covariances(Reply):
             products[rows] -= np.outer(self.sums[rows], self.sums) / self.n_rows
         return products, room
 
-    def upper_deviations(self, lengths: Float) -> tuple[Float, bool]:
-        """Their upper triangle alone, and whether no covariance is above the product of two columns' lengths."""
-        n, start, below = len(self.sums), 0, True
-        half, means = np.zeros((n, n)), self.sums / self.n_rows
-        for rows in row_blocks(n):
-            for row in range(rows.start, rows.stop):
-                half[row, row:] = self.upper[start : start + n - row]
-                start += n - row
-            part, others = half[rows, rows.start :], slice(rows.start, None)
-            part -= np.outer(means[rows], self.sums[others])
-            part[:, : len(part)] = np.triu(part[:, : len(part)])  # what was subtracted below the diagonal
-            left = np.outer(lengths[rows] * (1 + SLACK), lengths[others])
-            left += NIL * self.n_rows
-            below &= bool(np.all(np.abs(part) <= left))
-        return half, below
-
     def raw_spreads(self) -> Float:
         """Their diagonal."""
         spreads: Float = self.upper[_diagonal_places(len(self.sums))] - self.sums**2 / self.n_rows
@@ -223,13 +209,17 @@ class AskCovariances(FilledRequest):
             yield "sent spreads of labels that no 0/1 labels of these means have."
         rounding = ROUNDING * reply.n_rows * np.maximum(squares, 0.0)
         length = np.sqrt(np.maximum(spread, 0.0) + 2 * rounding)
-        deviations, below = reply.upper_deviations(length)
+        deviations, below = kernels.upper_deviations(
+            reply.upper, reply.sums, reply.n_rows, length * (1 + SLACK), NIL * reply.n_rows
+        )
         if not below:
             yield "sent covariances above the product of the deviations."
-        np.fill_diagonal(deviations, np.maximum(spread, 0.0) + n * rounding)
-        length = np.sqrt(np.diagonal(deviations))
+        spare = n * rounding + np.maximum(-spread, 0.0)
+        length = np.sqrt(spread + spare)
         per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length**2 > NIL * reply.n_rows)
-        if below and has_negative_direction(deviations, per_length, NEGATIVE * n, reply.upper.data):
+        unforeseen = np.random.default_rng(secrets.randbits(128))
+        room = NEGATIVE * n
+        if below and has_negative_direction(deviations, spare, per_length, room, reply.n_rows, unforeseen):
             yield "sent covariances that give a combination of columns a negative spread."
 
     def contradictions(self, reply: Covariances, known: Known) -> Iterator[str]:
