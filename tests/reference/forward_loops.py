@@ -88,7 +88,8 @@ def explained(R: Float, B: Float, columns: Sequence[int], taken: Sequence[int]) 
 def forward_path(R: Float, B: Float, units: Units, n_taken: int) -> tuple[list[int], list[float]]:
     """Units, each the one that explains most beyond those before, after `n_taken` all others at once; and gains.
 
-    A unit's gain is what it explains in its place, or the least of those before it.
+    Of equal gains the one that explains more alone is first. A unit's gain is what it explains in its place, or the
+    least of those before it.
 
     >>> R = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> forward_path(R, np.array([[0.6], [0.55], [0.3]]), [[0], [1], [2]], 3)[0]
@@ -97,20 +98,21 @@ def forward_path(R: Float, B: Float, units: Units, n_taken: int) -> tuple[list[i
     constant = [u for u, columns in enumerate(units) if all(R[p, p] == 0 for p in columns)]
     order: list[int] = []
     waiting = [u for u in range(len(units)) if u not in constant]
-    scale = max((explained(R, B, units[u], []) for u in waiting), default=0.0) or 1.0
+    alone = {u: explained(R, B, units[u], []) for u in waiting}
+    scale = max(alone.values(), default=0.0) or 1.0
     gain = dict.fromkeys(constant, 0.0)
 
-    def look() -> list[float]:
+    def look() -> list[tuple[float, float]]:
         taken = [p for u in order for p in units[u]]
         for u in waiting:
             gain[u] = explained(R, B, units[u], taken)
-        return [float(np.round(gain[u] / scale, 10)) for u in waiting]
+        return [(float(np.round(gain[u] / scale, 10)), float(np.round(alone[u] / scale, 10))) for u in waiting]
 
     while waiting and len(order) < n_taken:
         values = look()
         order.append(waiting.pop(values.index(max(values))))
     values = look()
-    rest = sorted(range(len(waiting)), key=lambda place: (-values[place], place))
+    rest = sorted(range(len(waiting)), key=lambda place: (-values[place][0], -values[place][1], place))
     order += [waiting[place] for place in rest] + constant
     return order, [min(gain[v] for v in order[: order.index(u) + 1]) for u in range(len(units))]
 

@@ -130,3 +130,18 @@ def test_the_order_of_a_units_columns_plays_no_part_where_products_are_of_other_
     assert one.order[0] == 0
     np.testing.assert_array_equal(one.order, other.order)
     np.testing.assert_allclose(one.gain, other.gain, rtol=0, atol=1e-9)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_where_nothing_is_left_to_explain_units_follow_by_what_they_explain_alone(seed):
+    """Five rows tell four columns: all others are known from these, and were in the order of columns before."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(5, 12))
+    rows -= rows.mean(axis=0)
+    rows /= np.sqrt((rows**2).sum(axis=0))
+    R = rows.T @ rows
+    B = R @ rng.normal(size=(12, 2))  # as covariances with labels that are predicted from the columns
+    path = forward_path(Matrix(R), B, np.arange(12), 9)
+    assert np.all(np.diff(path.alone[path.order[4:9]]) <= 1e-9)
+    assert np.all(path.gain[path.order[4:]] < 1e-9)

@@ -87,8 +87,9 @@ def forward_path(correlations: Correlations, products: Float, unit: Int, n_taken
 
     `products` (n_columns, n_labels) are covariances of standardized columns with predicted labels. A unit's columns U
     explain tr(B_Uᵀ (R_UU + c I)⁻¹ B_U) of them, B and R being what the taken units leave of `products` and
-    `correlations`, and c = `CAUTION`. Gains are compared in units of the first; ties go by index, and units without
-    variance come last.
+    `correlations`, and c = `CAUTION`. Gains are compared in units of the first. Ties go by what units explain alone, as
+    where there are fewer rows than columns and nothing is left to explain, then by index; units without variance come
+    last.
 
     >>> R = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> forward_path(Matrix(R), np.array([[0.6], [0.55], [0.3]]), np.arange(3), 3).order  # the second repeats the first
@@ -100,14 +101,14 @@ def forward_path(correlations: Correlations, products: Float, unit: Int, n_taken
     alone = gains = left_over.gains()
     scale = float(alone.max(initial=0.0)) or 1.0
     for _ in range(min(n_taken, int(varies.sum()))):
-        best = best_of(left, gains / scale, decimals=DECIMALS)
+        best = best_of(left, gains / scale, alone / scale, decimals=DECIMALS)
         taken.append(best)
         gain[best] = gains[best]
         left[best] = False
         left_over.take(best)
         gains = left_over.gains()
     gain[left] = gains[left]
-    rest = ranked(gains / scale, decimals=DECIMALS, last=~left)[: int(left.sum())]
+    rest = ranked(gains / scale, alone / scale, decimals=DECIMALS, last=~left)[: int(left.sum())]
     order = np.array([*taken, *rest, *np.flatnonzero(~varies)], dtype=np.int64)
     gain[order] = np.minimum.accumulate(gain[order])
     return Path(order, len(taken), varies, alone, gain)
