@@ -1,8 +1,11 @@
 """`python -m benchmarks.federation`: ten TLS sites beside an empty app; memory and bytes at 1000 features."""
 
+from __future__ import annotations
+
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +20,12 @@ from fedsieve.deployment.consent import ConsentRecord
 from fedsieve.deployment.membership import create
 from fedsieve.deployment.policy_file import read_policy
 from fedsieve.deployment.runs import labeled_for_runs, new_run
-from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport import in_process
 from fedsieve.transport.flower import control
 from fedsieve.transport.flower.engine import free_port
+
+if TYPE_CHECKING:  # as in processes.py
+    from fedsieve.deployment.server_folder import ServerFolder
 
 EMPTY_APP = Path(__file__).parent / "empty_app"
 RESULTS = Path(__file__).parent / "results.json"

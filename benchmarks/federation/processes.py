@@ -1,20 +1,25 @@
 """A federation's real processes for a benchmark, and how much memory each kind took at most."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fedsieve.deployment.folders import AGREEMENT
 from fedsieve.deployment.lease import joined
-from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.transport.flower.control import ONLINE, Control
 from fedsieve.transport.flower.engine import LOOPBACK, EngineError
 from fedsieve.transport.flower.server_engine import ServerEngine
 from fedsieve.transport.flower.site_node import SiteNode
 
-KINDS = ("flower-superlink", "flwr-serverapp", "flower-supernode", "flwr-clientapp", "flower.guard")
+if TYPE_CHECKING:  # nothing else of it is needed: benchmarks.scaling measures older packages by this, too
+    from fedsieve.deployment.server_folder import ServerFolder
+
+KINDS = ("federation join", "flower-superlink", "flwr-serverapp", "flower-supernode", "flwr-clientapp", "flower.guard")
 
 
 @contextmanager
@@ -63,14 +68,14 @@ def until(done, seconds: float) -> None:
 
 
 class PeakMemory:
-    """Looks at all processes under a folder's name and keeps the largest resident size of each kind, in MB."""
+    """Looks at all processes that know a folder and keeps the largest resident size of each kind, in MB."""
 
     def __init__(self, mark: str) -> None:
         self._mark, self.megabytes = mark.encode(), dict.fromkeys(KINDS, 0.0)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> "PeakMemory":
+    def __enter__(self) -> PeakMemory:
         self._thread.start()
         return self
 
@@ -82,9 +87,10 @@ class PeakMemory:
         while not self._ended.wait(0.05):
             for process in Path("/proc").glob("[0-9]*"):
                 try:
-                    if self._mark not in (process / "environ").read_bytes():
+                    words = (process / "cmdline").read_bytes()
+                    if self._mark not in words + (process / "environ").read_bytes():
                         continue
-                    command = (process / "cmdline").read_bytes().decode()
+                    command = words.replace(b"\0", b" ").decode()
                     status = (process / "status").read_text()
                 except OSError:
                     continue

@@ -1,14 +1,18 @@
-"""A site that is a cluster: Sieve with a Dask array on two worker processes, beside the same rows in one place.
+"""A site that is a cluster: a Dask array on two worker processes, beside the same rows in one place.
 
+Sieve beside an array; SSFMLFS, which samples rows, beside a streamed Parquet file, of which it draws the same sample.
 Time is CPU seconds of all processes together. Then once more with a worker killed halfway.
 """
 
 import json
 import os
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,37 +23,54 @@ N_PARTS, PART_ROWS, N_FEATURES = 16, 25_000, 50
 
 
 def rows() -> list[Row]:
-    found = measured("benchmarks.scaling.cluster_site")
-    site = f"a site of {N_PARTS * PART_ROWS:,} x {N_FEATURES} on two workers"
-    return [
-        Row(f"{site}: scores and relevance differ from one place's by at most", found["off"], "", "less", 1e-12),
-        Row(f"{site}, one killed halfway: the same", found["off_killed"], "", "less", 1e-12),
-        Row(f"{site}: time, of one place's", found["ratio"], "x", "less"),
-        Row(f"{site}: time", found["seconds"], "CPU s", "less"),
-        Row(f"{site}, one killed halfway: time by the clock, of none killed", found["delay"], "x", "less"),
-    ]
+    told, site = [], f"a site of {N_PARTS * PART_ROWS:,} x {N_FEATURES} on two workers"
+    for name, found in measured("benchmarks.scaling.cluster_site").items():
+        of = f"{site}{'' if name == 'Sieve' else f', {name}'}"
+        told += [
+            Row(f"{of}: scores and relevance differ from one place's by at most", found["off"], "", "less", 1e-12),
+            Row(f"{of}, one killed halfway: the same", found["off_killed"], "", "less", 1e-12),
+            Row(f"{of}: time, of one place's", found["ratio"], "x", "less"),
+            Row(f"{of}: time", found["seconds"], "CPU s", "less"),
+            Row(f"{of}, one killed halfway: time by the clock, of none killed", found["delay"], "x", "less"),
+        ]
+    return told
 
 
-def main() -> dict[str, float]:
+def main() -> dict[str, dict[str, float]]:
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    from fedsieve import SSFMLFS, Sieve
+    from fedsieve.datasets.streamed_file import open_table
+    from fedsieve.kernels import warm_up
+
+    warm_up()
+    whole = np.concatenate([_part(number) for number in range(N_PARTS)])
+    with tempfile.TemporaryDirectory(prefix="fedsieve-bench-") as folder:
+        file = Path(folder) / "rows.parquet"
+        parquet.write_table(arrow.table(dict(zip((f"x{p}" for p in range(N_FEATURES)), whole.T, strict=True))), file)
+        return {
+            "Sieve": _compared(lambda: Sieve(10), whole),
+            "SSFMLFS": _compared(lambda: SSFMLFS(10, random_state=0), open_table(file)),
+        }
+
+
+def _compared(selector: Callable[[], Any], here: Any) -> dict[str, float]:
+    """On the cluster and here, of which a small part was fitted before: it compiles what is left."""
     import dask
     import dask.array as da
     import distributed
 
-    from fedsieve import Sieve
-    from fedsieve.kernels import warm_up
-
-    warm_up()
-    X, other = _part(-1)[:200], _part(-2)[:200]
-    Y = (X[:, :5] + X[:, 5:10] > 0).astype(int)
+    labeled, other = _part(-1)[:200], _part(-2)[:200]
+    Y = (labeled[:, :5] + labeled[:, 5:10] > 0).astype(int)
 
     def scores(site: object) -> np.ndarray:
         """And the relevance, which moves with the sums where scores need not."""
-        fitted = Sieve(10).fit(X, Y, clients=[site, other])
+        fitted = selector().fit(labeled, Y, clients=[site, other])
         return np.concatenate([fitted.scores_, fitted.relevance_])
 
-    whole = np.concatenate([_part(number) for number in range(N_PARTS)])
-    scores(whole[:1000])  # compiles what is left
-    expected, here = _cpu_seconds(lambda: scores(whole), lambda: 0.0)
+    scores(_part(0)[:1000])
+    expected, alone = _cpu_seconds(lambda: scores(here), lambda: 0.0)
     with (
         distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -72,7 +93,7 @@ def main() -> dict[str, float]:
     return {
         "off": float(np.abs(found - expected).max()),
         "off_killed": float(np.abs(found_killed - expected).max()),
-        "ratio": there / here,
+        "ratio": there / alone,
         "seconds": there,
         "delay": clock_killed / clock,
     }

@@ -109,8 +109,8 @@ class TrialFederation:
             raise ProtocolError(f"'fedsieve federation {verb}' ended with exit code {code}; see above.")
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """Server and sites, once all are ready, and to their end."""
+    def running(self, patience: float = START_SECONDS) -> Iterator[None]:
+        """Server and sites, once all are ready, which takes at most so many seconds each, and to their end."""
         serve = Background("serve", self.federation, "--labeled", self.labeled, log=self.place / "server.txt")
         started = [serve]
         try:
@@ -118,9 +118,9 @@ class TrialFederation:
                 joins = (self.place / name, "--data", file, "--yes")
                 started.append(Background("join", *joins, log=self.place / f"{name}.txt"))
             with err.status("Waiting for the server and the sites ..."):
-                serve.wait_for("Serving")
+                serve.wait_for("Serving", patience)
                 for join in started[1:]:
-                    join.wait_for("is connected to")
+                    join.wait_for("is connected to", patience)
             yield
         finally:
             for command in reversed(started):
@@ -137,9 +137,9 @@ class Background:
                 _command(verb, *arguments), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
             )
 
-    def wait_for(self, ready: str) -> None:
+    def wait_for(self, ready: str, patience: float) -> None:
         """Return once it has said so; raises where it ends before, or takes too long."""
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + patience
         while ready not in (said := self.log.read_text(encoding="utf-8", errors="replace")):
             if self.process.poll() is not None or time.monotonic() > end:
                 say(Text(visible(said.strip(), keep="\n")))
