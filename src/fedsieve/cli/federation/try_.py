@@ -137,7 +137,7 @@ class Background:
                 _command(verb, *arguments), stdin=subprocess.DEVNULL, stdout=file, stderr=file, start_new_session=True
             )
 
-    def wait_for(self, ready: str, patience: float) -> None:
+    def wait_for(self, ready: str, patience: float = START_SECONDS) -> None:
         """Return once it has said so; raises where it ends before, or takes too long."""
         end = time.monotonic() + patience
         while ready not in (said := self.log.read_text(encoding="utf-8", errors="replace")):
