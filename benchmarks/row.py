@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 # A run on a busy machine differs by this much from a quiet one, even in ratios.
-NOISE = 1.25
+NOISE, OF_EXPONENTS = 1.25, 0.1
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Row:
 
     def is_worse_than(self, committed: float) -> bool:
         """Whether it is worse than the committed value by more than noise."""
+        if self.unit == "exponent":  # which may be 0
+            return self.value > committed + OF_EXPONENTS
         if self.better == "more":
             return self.value * NOISE < committed
         return self.value > committed * NOISE

@@ -1,7 +1,7 @@
 """The picture of docs/scaling.md, from the committed results: `python -m benchmarks.scaling.curves`.
 
-Time and memory against columns, rows, labeled rows, labels and sites with their exponents, bytes against columns by the
-cost model, and the peers. Nothing is measured here.
+Time, memory and bytes of whole fits against columns, rows, labeled rows, labels and sites with their exponents, the
+forms of SSFMLFS's message, the paper's among them, by the cost model, and the peers. Nothing is measured here.
 """
 
 import json
@@ -16,38 +16,37 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-from benchmarks.scaling.many_labels import METHODS
+from benchmarks.scaling.growth import KINDS, METHODS, USUAL
 from fedsieve.kernels import USUAL_PAIRS
 from fedsieve.methods.run_costs import USUAL_ROWS, USUAL_SITES, FederationSize, graph_forms
 
 RESULTS = Path(__file__).with_name("results")
 SPEED = Path(__file__).parents[1] / "speed" / "results"
 PICTURE = Path(__file__).parents[2] / "docs" / "scaling.png"
+USUALLY = ", ".join(f"{what} = {size:,}" for what, size in USUAL.items())
+ACROSS = {"d": "columns d", "n": "rows n of a site", "s": "labeled rows s", "L": "labels L", "sites": "sites"}
 WIDTHS = np.array([100, 1_000, 10_000, 100_000])
 
 
 def main() -> None:
-    figure, panels = plt.subplots(2, 4, figsize=(17, 7.2), layout="constrained")
-    features, rows = _found("many_features"), _found("many_rows")
-    _curve(panels[0, 0], _by_number(features, r"SSFMLFS, .*d = ([\d,]+)"), "columns d, ten sites of 200 rows", "CPU s")
-    _curve(
-        panels[0, 1],
-        _by_number(features, r"memory of server and sites.*d = ([\d,]+)"),
-        "columns d",
-        "MB of all parties",
-    )
-    _curve(
-        panels[0, 2],
-        _by_number(rows, r"pair sums of one site, ([\d,]+) x 100"),
-        "rows n, 100 columns, 10⁷ pairs",
-        "CPU s",
-    )
-    _labels(panels[0, 3], "s", "labeled rows s, 10 labels, 100 columns")
-    _labels(panels[1, 3], "L", "labels L, 1,000 labeled rows, 100 columns")
-    _peers(panels[1, 0])
-    _bytes(panels[1, 1])
-    _sites(panels[1, 2])
-    figure.savefig(PICTURE, dpi=100)
+    figure, panels = plt.subplots(4, 5, figsize=(21, 14.5), layout="constrained")
+    growth, features, rows = _found("growth"), _found("many_features"), _found("many_rows")
+    for column, (what, name) in zip(panels.T, ACROSS.items(), strict=True):
+        for panel, (kind, unit) in zip(column, KINDS.items(), strict=False):
+            for method in METHODS:
+                points = _by_number(growth, rf"{method}, {what} = ([\d,]+): {kind}")
+                _curve(panel, points, name, f"{unit} of a whole fit", f"{method}:")
+    wide, memory, one_site, model, peers = panels[3]
+    many = "columns d, ten sites of 200 rows"
+    _curve(wide, _by_number(features, r"SSFMLFS, .*d = ([\d,]+)"), many, "CPU s", "SSFMLFS, vectors:")
+    points = _by_number(features, r"memory of server and sites.*d = ([\d,]+)")
+    _curve(memory, points, many, "MB of all parties", "SSFMLFS, vectors:")
+    points = _by_number(rows, r"pair sums of one site, ([\d,]+) x 100")
+    _curve(one_site, points, "rows n, 100 columns, 10⁷ pairs", "CPU s", "pair sums:")
+    _bytes(model)
+    _peers(peers)
+    figure.suptitle(f"Whole fits of one process with all parties; usually {USUALLY}. Below: forms, one site, peers")
+    figure.savefig(PICTURE, dpi=80)
     print(f"Written: {PICTURE.relative_to(Path.cwd())}")
 
 
@@ -74,23 +73,6 @@ def _curve(panel: Axes, points: dict[int, float], across: str, up: str, label: s
     panel.set_ylim(min(low, 10 ** np.floor(np.log10(y.min()))), max(high, 10 ** np.ceil(np.log10(y.max()))))
     panel.legend(fontsize="small")
     panel.grid(alpha=0.3)
-
-
-def _labels(panel: Axes, what: str, across: str) -> None:
-    found = _found("many_labels")
-    for method in METHODS:
-        seconds = _by_number(found, rf"{method}, {what} = ([\d,]+): time")
-        _curve(panel, seconds, across, "CPU s of a whole fit", f"{method}:")
-
-
-def _sites(panel: Axes) -> None:
-    """Of 100 and 1,000 sites; what 100 took follows from the ratios."""
-    found = _found("many_sites")
-    memory, seconds = found["1,000 sites, d = 500: most memory of the process"], found["1,000 sites, d = 500: time"]
-    fewer = memory / found["the same, of 100 sites' memory"]
-    faster = seconds / found["the same, of 100 sites' time and ten sites for each"] / 10
-    _curve(panel, {100: fewer, 1000: memory}, "sites, d = 500", "MB, CPU s", "memory:")
-    _curve(panel, {100: faster, 1000: seconds}, "sites, d = 500", "MB, CPU s", "time:")
 
 
 def _bytes(panel: Axes) -> None:

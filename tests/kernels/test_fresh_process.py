@@ -70,6 +70,31 @@ def test_warming_up_compiles_all_kernels_once_for_all_processes_to_come(tmp_path
 
 
 @pytest.mark.full
+def test_compiling_is_said_once_when_it_happens_and_never_of_what_is_on_disk(tmp_path):
+    code = """
+import numpy as np
+from fedsieve import kernels
+for repeat in range(2):
+    kernels.upper_deviations(np.ones(3), np.ones(2), 2, np.ones(2), 0.0)
+    kernels.distance_product(np.zeros((2, 2)), np.ones(2))
+"""
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert said[0].splitlines() == [
+        "FedSieve is being compiled for this machine, up to half a minute; later runs find it on disk."
+    ]
+    assert said[1] == ""
+
+
+@pytest.mark.full
 def test_a_machine_without_a_writable_folder_compiles_for_itself_and_says_so():
     code = """
 import warnings

@@ -1,5 +1,6 @@
 """The progress of a run: one line per kind of request, with its rounds and messages so far."""
 
+import logging
 import time
 from types import TracebackType
 from typing import Self
@@ -68,6 +69,7 @@ class Rounds:
 def prepare_kernels() -> None:
     """Load the compiled kernels, and say so if they have to be compiled first."""
     start = time.perf_counter()
+    logging.getLogger("fedsieve.kernels").setLevel(logging.ERROR)  # what it says is said here
     with err.status("Preparing the kernels (the first run on a machine compiles them) ..."):
         kernels.warm_up()
     seconds = time.perf_counter() - start

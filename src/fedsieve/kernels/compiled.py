@@ -3,6 +3,7 @@
 No fast-math: re-ordered additions would make a sum depend on the machine's vector width.
 """
 
+import logging
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -11,12 +12,14 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import types
+from numba.core import event
 from numba.extending import intrinsic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 KERNELS: list[Any] = []
 """Every kernel that this process has loaded."""
+log = logging.getLogger("fedsieve.kernels")
 
 
 def compiled(function: Function) -> Function:
@@ -27,7 +30,28 @@ def compiled(function: Function) -> Function:
     except RuntimeError:  # neither the package's folder nor a home is writable: each process compiles for itself
         warn_once_uncached()
     KERNELS.append(kernel)
+    _listen()
     return cast(Function, kernel)
+
+
+class _SaysOnce(event.Listener):
+    """Says that a kernel is compiled, where somebody waits for that the first time."""
+
+    def __init__(self) -> None:
+        self._said = False
+
+    def on_start(self, started: event.Event) -> None:
+        if not self._said and is_cached() and started.data["dispatcher"] in KERNELS:
+            self._said = True
+            log.warning("FedSieve is being compiled for this machine, up to half a minute; later runs find it on disk.")
+
+    def on_end(self, ended: event.Event) -> None:
+        pass
+
+
+@cache
+def _listen() -> None:
+    event.register("numba:compile", _SaysOnce())  # type: ignore[no-untyped-call]
 
 
 @cache
