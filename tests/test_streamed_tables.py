@@ -148,6 +148,7 @@ def test_rows_are_stored_column_after_column(tmp_path_factory, seed, n_rows, bat
     assert_array_equal(stored.whole(("c", "a")), X[:, [2, 0]])
     assert_array_equal(np.load(file), X)
     chosen = np.random.default_rng(seed).random(n_rows) < 0.5
+    assert_array_equal(stored.rows_at(np.flatnonzero(chosen), ("c", "a")), X[chosen][:, [2, 0]])
     assert_array_equal(ChosenRows(stored, chosen).whole(NAMES), X[chosen])
     assert_array_equal(np.concatenate(list(ChosenRows(stored, chosen).batches(NAMES, 7))), X[chosen])
 
@@ -155,7 +156,11 @@ def test_rows_are_stored_column_after_column(tmp_path_factory, seed, n_rows, bat
 def test_stored_rows_that_are_cut_are_refused(tmp_path):
     file = tmp_path / "rows.npy"
     write_columns(file, ArrayTable(NAMES, some_rows(0, 9)))
+    stored = StoredRows(file, NAMES)
     file.write_bytes(file.read_bytes()[:-8])
+    for read in (lambda: stored.read(NAMES, 0, 9), lambda: stored.rows_at(np.array([0, 8]), NAMES)):
+        with pytest.raises(DataError, match="is cut, and had all rows when it was opened"):
+            read()
     with pytest.raises(DataError, match="is cut or damaged"):
         StoredRows(file, NAMES)
 

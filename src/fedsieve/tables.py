@@ -32,7 +32,7 @@ class Table(ABC):
     n_rows: int
     batch_rows: int | None = None  # None: as many as memory has room for
     sparse: bool = False  # whether batches are, and become larger when they are made dense
-    streamed: bool = False  # whether it may be larger than memory: at most a column of it is read as a whole
+    streamed: bool = False  # whether it may be larger than memory
     elsewhere: bool = False  # whether its parts lie in other places, and answer there
     seed: bytes = b""  # its site's secret, from which a streamed table draws the rows that are compared
 

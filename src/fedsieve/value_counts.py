@@ -5,7 +5,7 @@ the number of rows: the blocks are of neighboring values, and each takes a pass.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,45 +18,63 @@ SAMPLE = 1 << 16  # of the values, by which blocks are cut
 LOOKED_AT = 1 << 8  # values of a part that are looked at first: nearly always they are enough
 
 
-def counted_blocks(parts: Parts, n_rows: int) -> Iterator[tuple[Float, Int]]:
-    """The different present values in order, and how often each occurs, a block at a time.
+class Usual(NamedTuple):
+    """The most frequent present value, the smallest where several are, and how many present ones differ from it."""
 
-    >>> list(counted_blocks(lambda: [np.array([2.0, np.nan]), np.array([1.0, 2.0])], 4))
-    [(array([1., 2.]), array([1, 2]))]
-    """
-    low = -np.inf
-    for high in (*_cuts(parts, n_rows), np.inf):
-        waiting: list[Float] = []
-        found = np.zeros(0), np.zeros(0, dtype=np.int64)
-        for part in parts():
-            inside = (part <= high) & ((part > low) | (low == -np.inf))
-            waiting.append(part[inside])
-            if sum(map(len, waiting)) > 2 * BLOCK:  # values that occur often take no room once they are counted
-                found, waiting = _counted(*found, waiting), []
-        found = _counted(*found, waiting)
-        if len(found[0]):
-            yield found
-        low = high
+    value: float
+    n_others: int
+    n_present: int
 
 
-def usual_value(values: Float) -> tuple[float, int]:
-    """The most frequent present value, the smallest where several are, and how many present values differ from it.
+def usual_value(values: Float) -> Usual:
+    """Of a column in one piece.
 
     >>> usual_value(np.array([2.0, 0.0, 2.0, np.nan]))
-    (2.0, 1)
+    Usual(value=2.0, n_others=1, n_present=3)
     """
     return usual_of(lambda: [values], len(values))
 
 
-def usual_of(parts: Parts, n_rows: int) -> tuple[float, int]:
-    """The same of a column in parts."""
+def usual_of(parts: Parts, n_rows: int) -> Usual:
+    """Of a column in parts."""
     usual, most, n_present = np.nan, 0, 0
     for distinct, counts in counted_blocks(parts, n_rows):
         place = int(np.argmax(counts))
         if counts[place] > most:
             usual, most = float(distinct[place]), int(counts[place])
         n_present += int(counts.sum())
-    return usual, n_present - most
+    return Usual(usual, n_present - most, n_present)
+
+
+def counted_blocks(parts: Parts, n_rows: int) -> Iterator[tuple[Float, Int]]:
+    """The different present values in order, and how often each occurs, a block at a time; at once if one is enough.
+
+    >>> list(counted_blocks(lambda: [np.array([2.0, np.nan]), np.array([1.0, 2.0])], 4))
+    [(array([1., 2.]), array([1, 2]))]
+    """
+    every = _counted_between(parts, -np.inf, np.inf, most=BLOCK)
+    if every is not None:
+        yield from [every] if len(every[0]) else []
+        return
+    low = -np.inf
+    for high in (*_cuts(parts, n_rows), np.inf):
+        found = _counted_between(parts, low, high)
+        if found is not None and len(found[0]):
+            yield found
+        low = high
+
+
+def _counted_between(parts: Parts, low: float, high: float, most: float = np.inf) -> tuple[Float, Int] | None:
+    """Of the values above `low`, or any, up to `high`; `None` where more than `most` are different."""
+    found, waiting, n_waiting = (np.zeros(0), np.zeros(0, dtype=np.int64)), list[Float](), 0
+    for part in parts():
+        waiting.append(part[(part <= high) & ((part > low) | (low == -np.inf))])
+        n_waiting += len(waiting[-1])
+        if n_waiting > 2 * BLOCK:  # values that occur often take no room once they are counted
+            found, waiting, n_waiting = _counted(*found, waiting), [], 0
+            if len(found[0]) > most:
+                return None
+    return _counted(*found, waiting)
 
 
 def middle_of(parts: Parts, n_rows: int, n_present: int) -> float:
@@ -142,12 +160,14 @@ class Others:
 
 
 def _cuts(parts: Parts, n_rows: int) -> Float:
-    """Between which values the blocks lie, by values drawn from all parts; none where one block is enough."""
-    if n_rows <= BLOCK:
-        return np.zeros(0)
-    step, rng = max(1, n_rows // SAMPLE), np.random.default_rng(0)
-    drawn = [part[rng.integers(0, len(part), -(-len(part) // step))] for part in parts() if len(part)]
-    known = np.concatenate([np.zeros(0), *drawn])
+    """Between which values the blocks lie, by values drawn from all parts."""
+    step, rng, drawn, passed = max(1, n_rows // SAMPLE), np.random.default_rng(0), [np.zeros(0)], 0
+    for part in parts():
+        n_drawn = (passed + len(part)) // step - passed // step
+        passed += len(part)
+        if n_drawn:
+            drawn.append(part[rng.integers(0, len(part), n_drawn)])
+    known = np.concatenate(drawn)
     known = known[~np.isnan(known)]
     if not len(known):
         return np.zeros(0)

@@ -79,7 +79,7 @@ def test_what_is_found_is_no_lower_than_the_smallest_eigenvalue(n_columns: int, 
 
 @pytest.mark.parametrize(("n_rows", "share"), [(2, 1.0), (20, 1.0), (40, 0.1), (40, 1.0)])
 def test_a_few_honest_rows_have_a_factor_which_is_all_that_is_looked_for(n_rows: int, share: float) -> None:
-    n_columns = definite.FEW * 40
+    n_columns = 320
     products = covariances(n_rows, n_columns, share, 1, 0)
     matrix = definite._Scaled(np.triu(products), scale_of(products))
     assert definite._has_factor(matrix, n_rows - 1, definite.CERTAIN * 1e-8 * n_columns, drawn(0))

@@ -29,10 +29,12 @@ KINDS = (
     "exact copy",
     "near copy of a rare one",
     "multiple with odd rows in gaps",
+    "multiple far away with odd rows in gaps",
     "some missing",
     "few missing",
     "mostly missing",
     "missing like another",
+    "ticks or missing",
     "constant",
 )
 
@@ -60,10 +62,10 @@ def column(kind, rng, earlier, n_rows):
         if kind != "exact copy":
             copy[odd] += rng.choice([1.0, 7.0])
         return copy
-    if kind == "multiple with odd rows in gaps":
-        gaps = np.isnan(other)
-        whole = np.where(gaps, 1.0, 2 * other)
-        whole[np.flatnonzero(gaps)[: rng.integers(0, 7)]] += 5.0
+    if kind.startswith("multiple"):
+        gaps, far = np.isnan(other), "far" in kind
+        whole = np.where(gaps, 999_999_999.0, 2 * other + 50.0) if far else np.where(gaps, 1.0, 2 * other)
+        whole[np.flatnonzero(gaps)[: rng.integers(0, 7)]] = 55.0
         return whole
     if kind == "missing like another":
         gaps = np.isnan(other)
@@ -75,6 +77,7 @@ def column(kind, rng, earlier, n_rows):
     if share is not None:
         return np.where(rng.random(n_rows) < share, np.nan, noise.round(int(rng.integers(1, 4))))
     return {
+        "ticks or missing": np.where(rng.random(n_rows) < 0.3, np.nan, rng.choice([0.1, 98.6])),
         "numbers": noise,
         "few numbers": noise.round(),
         "rare ones": (rng.random(n_rows) < 0.08).astype(float),
@@ -125,6 +128,44 @@ def test_the_same_is_held_back_as_in_memory(seed, kinds, n_rows):
     assert held_back_in_total(streamed, names[:1], nominal, 5) == held_back_in_total(whole, names[:1], nominal, 5)
     method = SieveMethod(names, 1, nominal=tuple(nominal), missing="mean")
     assert rows_needed(method, SITE, streamed) == rows_needed(method, SITE, whole)
+
+
+def test_a_value_far_out_that_no_sample_has_makes_room_in_the_sample_too(monkeypatch):
+    """By the sample's own ends no copy was found: the difference of both columns told the far row's other value."""
+    monkeypatch.setattr(tables, "MOST_COMPARED", 200)
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X[133, 1] = 1e12  # beside which all other values are no more than what rounding leaves
+    streamed = Parts(("a", "b", "c"), X, 300)
+    assert 133 not in tables.compared_rows(streamed)
+    held = held_back(ArrayTable(("a", "b", "c"), X), (), 5)
+    assert set(held.reasons) == {"b"}
+    assert held_back(streamed, (), 5) == held
+
+
+def test_bins_of_columns_with_gaps_are_compared():
+    """One is the other with other numbers, but for three rows."""
+    rng = np.random.default_rng(0)
+    x = rng.choice([0.0, 1.0, 2.0], 300)
+    y = np.array([2.0, 0.0, 1.0])[x.astype(int)]
+    y[[5, 50, 150]] = (y[[5, 50, 150]] + 1) % 3
+    x[rng.random(300) < 0.2] = np.nan
+    seen = {"x": [View(0.0, 2.0, 3)], "y": [View(0.0, 2.0, 3)]}
+    held = held_back(ArrayTable(("x", "y"), np.column_stack([x, y])), (), 5, None, seen)
+    assert held.reasons == {"y": "it differs from 'x' in a few rows only"}
+    assert held_back(Parts(("x", "y"), np.column_stack([x, y]), 70), (), 5, None, seen) == held
+
+
+def test_rows_for_lines_are_read_from_the_sample_where_it_has_them(monkeypatch):
+    """One column with few ones made each of the others a pass of its own."""
+    X = np.random.default_rng(0).normal(size=(3000, 40))
+    X[:, 0] = np.arange(3000) % 100 == 0
+    table, passes = Parts(tuple(f"x{place}" for place in range(40)), X, 3000), []
+    monkeypatch.setattr(streamed_copies, "SAMPLED", 1 << 8)
+    monkeypatch.setattr(
+        Parts, "parts", lambda self, columns, size, parts=Parts.parts: passes.append(1) or parts(self, columns, size)
+    )
+    held_back(table, (), 5)
+    assert len(passes) <= 6
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,7 +1,6 @@
-"""A site's rows in a file, column after column: written batch by batch, read a batch or a column at a time.
+"""A site's rows in a file, column after column: written and read batch by batch, or some rows out of all.
 
-The file is a plain `.npy` of Fortran order. A table larger than memory is answered for from it: sums read batches of
-rows, and the rules that look at whole columns read one contiguous piece each.
+The file is a plain `.npy` of Fortran order. A table larger than memory is answered for from it.
 """
 
 import math
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fedsieve.arrays import Float
+from fedsieve.arrays import Float, Int
 from fedsieve.errors import DataError
 from fedsieve.reading import read_array_head
 from fedsieve.tables import Table
@@ -54,5 +53,22 @@ class StoredRows(Table):
             for place, name in enumerate(columns):
                 file.seek(self._start + 8 * (self._place[name] * self.n_rows + start))
                 if file.readinto(rows[:, place].data) != 8 * (stop - start):
-                    raise DataError(f"{self.path}: is cut, and had all rows when it was opened. Join again.")
+                    raise self._is_cut()
         return rows
+
+    def rows_at(self, chosen: Int, columns: Sequence[str]) -> Float:
+        """Only these are read."""
+        rows = np.empty((len(chosen), len(columns)), order="F")
+        if not self.n_rows:
+            return rows
+        for place, name in enumerate(columns):
+            try:
+                start = self._start + 8 * self._place[name] * self.n_rows
+                column = np.memmap(self.path, dtype="<f8", mode="r", offset=start, shape=(self.n_rows,))
+            except ValueError as error:
+                raise self._is_cut() from error
+            rows[:, place] = column[chosen]
+        return rows
+
+    def _is_cut(self) -> DataError:
+        return DataError(f"{self.path}: is cut, and had all rows when it was opened. Join again.")

@@ -14,11 +14,12 @@ SPARE = 4  # times as many pairs of rows, twice, where values are missing, since
 CLOSE = 1e-9  # relative to the column's spread: what rounding may leave between copies
 
 
-def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False) -> Int:
+def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False, room: Float | None = None) -> Int:
     """Pairs (p, q), p < q, with x_p = a + b x_q, b not 0, in all rows but 1 to `most`; (n_pairs, 2).
 
     Exact copies are none, unless asked for: their difference tells nothing. Rows in which one of the two is missing
-    (NaN) do not count. Of sparse rows only entries are compared.
+    (NaN) do not count. Of sparse rows only entries are compared. `room` is what rounding may leave, where these rows
+    are some of a table whose columns have other ends.
 
     >>> x = np.arange(12.0)
     >>> near_copies(np.column_stack([x, 5 - 2 * x, np.where(x == 3, 99, x), x**2]), 4)
@@ -34,7 +35,8 @@ def near_copies(X: Float | SparseRows, most: int, *, exact: bool = False) -> Int
         rows, columns = ((one.indptr, one.indices) for one in (X.entries, by_column.entries))
         return _near_pairs_of_sparse(*rows, *columns, by_column.entries.data, X.usual, anchors, least, most, room)
     table = np.asfortranarray(X, dtype=np.float64)
-    anchors, room = _looked_at(table.T, table, most)
+    anchors, own_room = _looked_at(table.T, table, most)
+    room = own_room if room is None else room
     return _near_pairs(table, anchors, least, most, room, ALIKE, *sketches(table, room, most))
 
 

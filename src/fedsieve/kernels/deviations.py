@@ -15,12 +15,13 @@ def upper_deviations(upper: Float, sums: Float, n_rows: int, lengths: Float, roo
     (array([[2. , 2. ],
            [0. , 4.5]]), False)
     """
-    # Copies: what lies in a message is read-only and anywhere in memory, and each such kind would be compiled for.
-    return _upper_deviations(upper.copy(), sums.copy(), n_rows, lengths.copy(), room)
+    # Copies: what lies in a message is read-only, anywhere in memory, of any kind, and each kind would be compiled for.
+    upper, sums, lengths = (np.array(values, dtype=np.float64) for values in (upper, sums, lengths))
+    return _upper_deviations(upper, sums, float(n_rows), lengths, room)
 
 
 @compiled
-def _upper_deviations(upper: Float, sums: Float, n_rows: int, lengths: Float, room: float) -> tuple[Float, bool]:
+def _upper_deviations(upper: Float, sums: Float, n_rows: float, lengths: Float, room: float) -> tuple[Float, bool]:
     n = len(sums)
     half, place, n_above = np.zeros((n, n)), 0, 0
     for row in range(n):

@@ -92,8 +92,8 @@ class AskCells(Request):
                 columns = (dense(batch)[:, 0] for batch in batches)
                 return (np.clip(values, *ranges[name]) if name in ranges else values for values in columns)
 
-            missing[place] = sum(np.isnan(values).sum() for values in parts())
-            others[place] = usual_of(parts, table.n_rows)[1]
+            usual = usual_of(parts, table.n_rows)
+            others[place], missing[place] = usual.n_others, table.n_rows - usual.n_present
         return Cells(table.n_rows, self.columns.features, self.labels, others, missing)
 
     def clips(self) -> Mapping[str, tuple[float, float]]:

@@ -210,7 +210,7 @@ class AskCovariances(FilledRequest):
         rounding = ROUNDING * reply.n_rows * np.maximum(squares, 0.0)
         length = np.sqrt(np.maximum(spread, 0.0) + 2 * rounding)
         deviations, below = kernels.upper_deviations(
-            reply.upper, reply.sums, reply.n_rows, length * (1 + SLACK), NIL * reply.n_rows
+            reply.upper, reply.sums, reply.n_rows, length * np.sqrt(1 + SLACK), NIL * reply.n_rows
         )
         if not below:
             yield "sent covariances above the product of the deviations."

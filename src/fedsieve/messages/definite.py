@@ -12,7 +12,7 @@ import numpy as np
 from fedsieve.arrays import Float
 
 EXACT = 320  # columns up to which a factor is cheap
-FEW = 8  # times as many columns as rows: there a factor of few rows is cheaper than Lanczos' method
+FEW = 16  # rows, their square: for each column at most so many, or Lanczos' method is cheaper than a factor
 COMPARED = 3  # directions
 CERTAIN = 1e-2  # of the room: so near the factor must be along each; a lie is as near once in two million times
 STEPS = 32  # products with a vector
@@ -35,7 +35,7 @@ def has_negative_direction(
     n = len(upper)
     if n <= EXACT:
         return not _has_cholesky_factor(upper, scale, room + spare * scale**2)
-    if n_rows * FEW <= n and _has_factor(_Scaled(upper, scale), n_rows - 1, CERTAIN * room, rng):
+    if n_rows**2 <= FEW * n and _has_factor(_Scaled(upper, scale), n_rows - 1, CERTAIN * room, rng):
         return False
     return _smallest(_Scaled(upper, scale, spare), rng.normal(size=n)) < -room
 

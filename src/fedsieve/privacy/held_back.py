@@ -107,8 +107,7 @@ class _Columns:
             for name, look in self._looks.items()
             if look.n_missing and (name not in self.filled or look.n_present < min_cell)
         }
-        binned = {name: some[-1] for name, some in views.items() if some[-1].n_bins}
-        self._binned = {name: view for name, view in binned.items() if name not in self._gaps}
+        self._binned = {name: some[-1] for name, some in views.items() if some[-1].n_bins}
 
     def _decide(self, name: str, look: ColumnLook) -> None:
         if look.n_missing and look.n_present < self._min_cell:
@@ -145,7 +144,7 @@ class _Columns:
     def _as_compared(self, name: str, coded: bool) -> StreamedColumn:
         look, view, replaced = self._looks[name], self._binned.get(name), self.replaced.get(name, {})
         ends, codes = (look.low, look.high), {replaced.get(repr(code), code) for code in look.codes}
-        if view is not None:
+        if view is not None and look.n_present:
             ends, codes = (0.0, view.n_bins - 1.0), set(map(float, range(view.n_bins)))
         return StreamedColumn(
             name, *ends, name in self._gaps, sorted(codes) if coded else None, partial(self._seen, name)
@@ -163,10 +162,14 @@ class _Columns:
         if name in self.filled and name not in self._gaps:
             values = np.where(np.isnan(values), self.filled[name], values)
         values = with_codes_replaced(values, self.replaced.get(name, {}))
-        return in_bins(values, self._binned[name]).astype(np.float64) if name in self._binned else values
+        if name not in self._binned:
+            return values
+        bins, known = np.full(len(values), np.nan), ~np.isnan(values)
+        bins[known] = in_bins(values[known], self._binned[name])
+        return bins
 
     def _usual(self, name: str) -> float:
-        return usual_of(self._parts(name), self._table.n_rows)[0]
+        return usual_of(self._parts(name), self._table.n_rows).value
 
     def _middle(self, name: str) -> float:
         return middle_of(self._parts(name), self._table.n_rows, self._looks[name].n_present)
@@ -197,14 +200,14 @@ def held_back_in_total(table: Table, left_out: Sequence[str], nominal: Sequence[
 
     Codes go by the site's own rows as ever: no total tells which of them are rare everywhere.
     """
-    constant = {name: usual_of(parts_of(table, name), table.n_rows)[0] for name in left_out}
+    constant = {name: usual_of(parts_of(table, name), table.n_rows).value for name in left_out}
     coded = [name for name in nominal if name not in constant and min_cell > 1]
     looks = [ColumnLook(min_cell, coded=True) for _ in coded]
     look_at(ChosenColumns(table, coded), looks)
     codes, reasons = {}, dict.fromkeys(constant, FEW_IN_ALL)
     for name, look in zip(coded, looks, strict=True):
         if rare := look.rare_codes(min_cell):
-            usual = usual_of(parts_of(table, name), table.n_rows)[0]
+            usual = usual_of(parts_of(table, name), table.n_rows).value
             codes[name], reasons[name] = dict.fromkeys(rare, usual), _rare_codes(rare, min_cell)
     return HeldBack(constant, codes, dict(constant), reasons)  # filled is what is missing there, too
 

@@ -102,7 +102,7 @@ def copies_with_gaps(compared: Compared, constant: Set[str], min_cell: int) -> I
     found = [
         (place, other)
         for place, other, in_gaps in _in_blocks(compared, with_gaps)
-        if names[other] not in constant and 0 < usual_value(in_gaps)[1] < min_cell
+        if names[other] not in constant and 0 < usual_value(in_gaps).n_others < min_cell
     ]
     for place, other in sorted(found):
         yield names[place], names[other]

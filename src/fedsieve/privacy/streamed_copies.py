@@ -1,7 +1,8 @@
 """Near copies among the columns of a table that is larger than memory: those that `near_copies` finds in memory.
 
-A line is put through a few rows of each two columns that a sample of rows does not tell apart. Then all lines are
-followed through the table at once: nearly all leave it after a few rows, so that little more than one pass is needed.
+A line is put through a few rows of each two columns that a sample of rows does not tell apart. Then the lines that
+are near most rows of the sample are followed through the table at once. Two passes are enough, but for columns of which
+few rows of the sample differ: rows that do are looked for, and read.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -108,15 +109,14 @@ def streamed_copies(rows: StreamedRows, constant: Set[str], min_cell: int) -> It
     if not len(parts.owner):
         return
     names = [column.name for column in rows.columns]
-    lines = _lines(rows, parts, _alike(parts, rows.sample, most), most)
-    for first, second in _followed(rows, parts, lines, most):
+    for first, second in _followed(rows, parts, _lines(rows, parts, _alike(parts, rows.sample, most), most), most):
         yield names[parts.owner[second]], names[parts.owner[first]]
 
 
 def _alike(parts: _Parts, sample: Float, most: int) -> dict[int, Int]:
     """For each part those before it that some rows do not tell it apart from, if there are any."""
     values = parts.of(sample)
-    first, second = kernels.near_copies(values, most, exact=True).T
+    first, second = kernels.near_copies(values, most, exact=True, room=kernels.line_room(parts.low, parts.high)).T
     thin = np.array([_tells_little(column, most + 1) for column in values.T])
     found = {}
     for part in range(len(thin)):
@@ -130,7 +130,7 @@ def _alike(parts: _Parts, sample: Float, most: int) -> dict[int, Int]:
 
 def _tells_little(values: Float, least: int) -> bool:
     """Whether few values of a sample differ from the usual one, or many are missing."""
-    return usual_value(values)[1] <= FEW_TOLD * least or bool(np.isnan(values).mean() > 0.5)
+    return usual_value(values).n_others <= FEW_TOLD * least or bool(np.isnan(values).mean() > 0.5)
 
 
 @dataclass
@@ -149,56 +149,72 @@ class _Lines:
 
 
 def _lines(rows: StreamedRows, parts: _Parts, alike: dict[int, Int], most: int) -> _Lines:
-    """Through some pairs of rows that differ in the second part; those of slope 0 tell of no copy."""
+    """Through some pairs of rows that differ in the second part; those of slope 0 tell of no copy.
+
+    Nearly all are off more rows of the sample than `most`: only the others are kept.
+    """
     gaps = any(column.has_gaps for column in rows.columns)
-    enough = len(kernels.line_anchors(np.zeros(0), most, gaps=gaps))
     room = kernels.line_room(parts.low, parts.high)
-    found = [_Lines(*(np.zeros(0, dtype=kind) for kind in (int, int, float, float, float, int)))]
-    wanted, at_once = list(alike), max(1, SAMPLED // (4 * enough * len(rows.columns)))
-    for start in range(0, len(wanted), at_once):
-        chosen = _rows_for_lines(rows, parts, wanted[start : start + at_once], most, gaps=gaps)
-        every = np.unique(np.concatenate(list(chosen.values())))
-        values = rows.at(every)
-        for second, some in chosen.items():
-            here = parts.of(values[np.searchsorted(every, some)])
-            found.append(_through(here, kernels.line_anchors(here[:, second], most, gaps=gaps), alike[second], second))
-    lines = _Lines(*(np.concatenate(some) for some in zip(*(vars(one).values() for one in found), strict=True)))
-    keys = np.stack([lines.second, lines.first, lines.slope, lines.start], axis=1)
-    lines = lines[np.sort(np.unique(keys, axis=0, return_index=True)[1])]  # exact copies have one line only
-    lines.room = room[lines.first] + np.abs(lines.slope) * room[lines.second]
-    return lines
+    kept = [_Lines(*(np.zeros(0, dtype=kind) for kind in (int, int, float, float, float, int)))]
+    for second, some in _rows_for_lines(rows, parts, list(alike), most, gaps=gaps):
+        values = parts.of(some, np.append(alike[second], second))
+        lines = _through(values, kernels.line_anchors(values[:, -1], most, gaps=gaps), alike[second], second)
+        keys = np.stack([lines.first, lines.slope, lines.start], axis=1)
+        lines = lines[np.sort(np.unique(keys, axis=0, return_index=True)[1])]  # exact copies have one line only
+        lines.room = room[lines.first] + np.abs(lines.slope) * room[second]
+        kept.append(lines[_n_off(lines, parts, rows.sample[:FIRST_ROWS]) <= most])
+    return _Lines(*(np.concatenate(some) for some in zip(*(vars(one).values() for one in kept), strict=True)))
 
 
 def _through(values: Float, pairs: Int, others: Int, second: int) -> _Lines:
-    """The lines of a part with others through these pairs of rows."""
+    """The lines of a part, whose values are the last, with the others through these pairs of rows."""
     if pairs[0, 0] < 0:
         others = others[:0]
     low, high = values[pairs[:, 0]], values[pairs[:, 1]]
-    slope = (high[:, others] - low[:, others]) / (high[:, [second]] - low[:, [second]])
-    start = low[:, others] - slope * low[:, [second]]
+    of_others = slice(len(others))
+    slope = (high[:, of_others] - low[:, of_others]) / (high[:, [-1]] - low[:, [-1]])
+    start = low[:, of_others] - slope * low[:, [-1]]
     tried, other = np.nonzero((slope != 0) & ~np.isnan(slope))
     first, nil = others[other], np.zeros(len(other))
     both = np.full(len(first), second)
     return _Lines(first, both, slope[tried, other], start[tried, other], nil, nil.astype(np.int64))
 
 
+def _n_off(lines: _Lines, parts: _Parts, rows: Float) -> Int:
+    """How many of these rows are off each line."""
+    found = np.zeros(len(lines.first), dtype=np.int64)
+    for start in range(0, len(found), FOLLOWED // FIRST_ROWS):
+        here = slice(start, start + FOLLOWED // FIRST_ROWS)
+        x, y = (parts.of(rows, which[here]) for which in (lines.second, lines.first))
+        off = np.abs(y - lines.start[here] - lines.slope[here] * x) > lines.room[here]
+        found[here] = np.count_nonzero(off, axis=0)
+    return found
+
+
 def _rows_for_lines(
     rows: StreamedRows, parts: _Parts, wanted: Sequence[int], most: int, *, gaps: bool
-) -> dict[int, Int]:
-    """For each part rows that lines may go through.
+) -> Iterator[tuple[int, Float]]:
+    """Each part with rows that lines may go through, as they are compared.
 
     They are of the sample or, where too few of it differ in the part, of the whole table.
     """
-    chosen, usual, enough = dict[int, Int](), dict[int, float](), 0
+    usual, enough = dict[int, float](), 1
     for part in wanted:
         values = parts.of(rows.sample, np.array([part]))[:, 0]
         pairs = kernels.line_anchors(values, most, gaps=gaps)
         enough = len(pairs)
         if pairs[0, 0] >= 0 and len(np.unique(pairs, axis=0)) == enough:
-            chosen[part] = rows.sampled[np.unique(pairs)]
+            yield part, rows.sample[np.unique(pairs)]
         else:
-            usual[part] = usual_value(values)[0]
-    return chosen | _rows_that_differ(rows, parts, usual, enough)
+            usual[part] = usual_value(values).value
+    chosen = _rows_that_differ(rows, parts, usual, enough)
+    at_once = max(1, SAMPLED // (4 * enough * len(rows.columns)))
+    for start in range(0, len(chosen), at_once):
+        some = list(chosen)[start : start + at_once]
+        every = np.unique(np.concatenate([chosen[part] for part in some]))
+        values = rows.at(every)
+        for part in some:
+            yield part, values[np.searchsorted(every, chosen[part])]
 
 
 class _Spread:
@@ -238,12 +254,8 @@ def _followed(rows: StreamedRows, parts: _Parts, lines: _Lines, most: int) -> It
         start = 0
         while start < len(batch) and len(lines.first):
             some = batch[start : start + min(n_rows, max(FIRST_ROWS, FOLLOWED // len(lines.first)))]
-            start, n_rows = start + len(some), 4 * n_rows
-            for at_once in range(0, len(lines.first), FOLLOWED // FIRST_ROWS):
-                here = slice(at_once, at_once + FOLLOWED // FIRST_ROWS)
-                x, y = (parts.of(some, which[here]) for which in (lines.second, lines.first))
-                off = np.abs(y - lines.start[here] - lines.slope[here] * x) > lines.room[here]
-                lines.n_off[here] += np.count_nonzero(off, axis=0)
+            start, n_rows = start + len(some), min(4 * n_rows, FOLLOWED)
+            lines.n_off += _n_off(lines, parts, some)
             lines = lines[lines.n_off <= most]
         if not len(lines.first):
             return
@@ -293,14 +305,32 @@ def _few_odd(rows: StreamedRows, pairs: Sequence[tuple[int, int]], min_cell: int
 
 def _multiples_of_all(rows: StreamedRows, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Those of which the second column is a multiple of the first wherever that has values."""
-    known = ~np.isnan(rows.sample)
-    middle = np.where(known, rows.sample, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)  # so no digits are lost
-    sums = {pair: np.zeros(6) for pair in pairs}
+    found = {pair: _Products() for pair in pairs}
     for batch in rows.batches() if pairs else ():
-        for pair, total in sums.items():
-            x, y = (batch[~np.isnan(batch[:, pair[0]])][:, pair] - middle[list(pair)]).T
-            total += len(x), x.sum(), y.sum(), x @ x, y @ y, x @ y
-    for pair, (n, x, y, xx, yy, xy) in sums.items():
-        length = np.sqrt(np.maximum(xx - x * x / n, 0.0) * np.maximum(yy - y * y / n, 0.0))
-        if abs(xy - x * y / n) > (1 - CLOSE) * max(length, np.finfo(np.float64).tiny):
+        for pair, products in found.items():
+            products.add(batch[~np.isnan(batch[:, pair[0]])][:, pair])
+    for pair, products in found.items():
+        if products.are_of_multiples():
             yield pair
+
+
+class _Products:
+    """Of two columns the products of what they are off their means, which are taken anew with each batch.
+
+    From any other value digits would be lost: columns lie far from 0, and what stands for their gaps far from them.
+    """
+
+    def __init__(self) -> None:
+        self._n_rows, self._mean, self._products = 0, np.zeros(2), np.zeros((2, 2))
+
+    def add(self, rows: Float) -> None:
+        if not len(rows):
+            return
+        mean, before, self._n_rows = rows.mean(axis=0), self._n_rows, self._n_rows + len(rows)
+        step, rest = mean - self._mean, rows - mean
+        self._products += rest.T @ rest + np.outer(step, step) * (before * len(rows) / self._n_rows)
+        self._mean += step * (len(rows) / self._n_rows)
+
+    def are_of_multiples(self) -> bool:
+        length = np.sqrt(self._products[0, 0]) * np.sqrt(self._products[1, 1])
+        return bool(abs(self._products[0, 1]) > (1 - CLOSE) * max(length, np.finfo(np.float64).tiny))

@@ -35,5 +35,5 @@ def _constant(values: Float, columns: np.ndarray) -> Float:
     """With these columns as if all rows had their most frequent value, also those that miss one, as at the sites."""
     values = values.copy()
     for place in np.flatnonzero(columns):
-        values[:, place] = usual_value(values[:, place])[0]
+        values[:, place] = usual_value(values[:, place]).value
     return values

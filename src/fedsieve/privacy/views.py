@@ -33,20 +33,17 @@ def with_views(known: Views, more: Mapping[str, View]) -> dict[str, list[View]]:
     return joined
 
 
-def tells_few_apart(column: Float, views: Sequence[View], min_cell: int) -> bool:
-    """Whether these views of a column together single out fewer than `min_cell` rows.
+class Groups:
+    """The groups that views of a column make, as far as must be known: which still have few rows, or few others.
 
     >>> x = np.arange(100.0)
-    >>> tells_few_apart(x, [View(0.0, 90.0)], 5), tells_few_apart(x, [View(0.0, 90.0), View(0.0, 97.0)], 5)
-    (False, True)
+    >>> for views in ([View(0.0, 90.0)], [View(0.0, 90.0), View(0.0, 97.0)]):
+    ...     groups = Groups(views, 5)
+    ...     groups.add(x)
+    ...     print(groups.has_few(lambda: [x], len(x)))
+    False
+    True
     """
-    groups = Groups(views, min_cell)
-    groups.add(column)
-    return groups.has_few(lambda: [column], len(column))
-
-
-class Groups:
-    """The groups that views of a column make, as far as must be known: which still have few rows, or few others."""
 
     def __init__(self, views: Sequence[View], min_cell: int) -> None:
         lows, highs = ({view[end] for view in views if not view.n_bins} for end in (0, 1))

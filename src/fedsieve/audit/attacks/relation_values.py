@@ -31,7 +31,7 @@ def values_of_relations(request: AskRelations, reply: Relations, moments: Moment
 
 def _column(matrix: Float, mean: float, known: Float) -> Float:
     """The scaled values of one column, in the order of the rows."""
-    usual = usual_value(known)[0]
+    usual = usual_value(known).value
     values = np.full(len(matrix), usual)
     chains = chain_positions(matrix > 0, 1.0 - matrix)
     if chains is None:

@@ -12,4 +12,4 @@ def usual_row(own: Float) -> Float:
     >>> usual_row(np.array([[0.0, 3.0], [0.0, 5.0], [1.0, 5.0]]))
     array([0., 5.])
     """
-    return np.array([usual_value(column)[0] for column in own.T])
+    return np.array([usual_value(column).value for column in own.T])
