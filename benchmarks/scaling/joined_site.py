@@ -50,7 +50,7 @@ def main(gigabytes: float) -> dict[str, float]:
         trial.init(["-k", "10", "--max-rows", "100000000"])  # a row of this table is 400 bytes
         with PeakMemory(str(place / "siteA")) as memory:
             start = time.perf_counter()
-            with trial.running(patience=7200):
+            with trial.running(patience=3000):
                 connected = time.perf_counter()
                 trial.do("run", trial.federation, "--out", place / "result")
                 done = time.perf_counter()
