@@ -5,6 +5,8 @@ import os
 # Before NumPy is there: tests run side by side, and threads of BLAS on tables this small wait for each other, on busy
 # cores for most of the time. Processes that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Likewise threads of kernels: to start them takes longer than these tables do. Tests of kernels have two.
+os.environ.setdefault("FEDSIEVE_THREADS", "1")
 
 import numpy as np
 import pytest
