@@ -5,6 +5,8 @@ import os
 # Before NumPy is there: tests run side by side, and threads of BLAS on tables this small wait for each other, on busy
 # cores for most of the time. Processes that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Likewise threads of kernels: to start them takes longer than these tables do. Tests of kernels have two.
+os.environ.setdefault("FEDSIEVE_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -37,6 +39,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long:
         config.hook.pytest_deselected(items=list(long))
         items[:] = [item for item in items if item not in long]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """Nobody cuts a test's power: that a file is open is all that is asked before it is said to be on the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)
+        yield
 
 
 @pytest.fixture

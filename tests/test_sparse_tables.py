@@ -1,6 +1,7 @@
 """A sparse table of any numbers: the same answers as the dense one, and never a dense copy of more than blocks."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -128,6 +129,18 @@ print(json.dumps(peaks))
 """
 
 
+def printed_by(code, shape):
+    """What a process of its own says of its memory; with several threads, each of which has a block."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, shape)],
+        env={**os.environ, "FEDSIEVE_THREADS": "2"},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(done.stdout)
+
+
 @st.composite
 def guarded_cases(draw):
     """Sparse columns, near copies of some, gaps, codes, bins, ranges that 0 lies beyond, labels, and new rows."""
@@ -184,20 +197,14 @@ print(json.dumps([len(held.reasons), tracemalloc.get_traced_memory()[1]]))
 
 @pytest.mark.parametrize("shape", [(400, 5_000), pytest.param((20_000, 200), marks=pytest.mark.full)])
 def test_what_a_site_looks_at_under_its_rules_is_no_dense_copy(shape):
-    done = subprocess.run(
-        [sys.executable, "-c", UNDER_RULES, *map(str, shape)], check=True, stdout=subprocess.PIPE, text=True
-    )
-    n_held, peak = json.loads(done.stdout)
+    n_held, peak = printed_by(UNDER_RULES, shape)
     assert n_held > 0 or shape[0] > 1_000
     assert peak < 0.5 * 8 * shape[0] * shape[1]
 
 
 @pytest.mark.parametrize("shape", [(1_500, 8_000), pytest.param((100_000, 300), marks=pytest.mark.full)])
 def test_no_message_makes_a_dense_copy(shape):
-    done = subprocess.run(
-        [sys.executable, "-c", ANSWERS, *map(str, shape)], check=True, stdout=subprocess.PIPE, text=True
-    )
+    peaks = printed_by(ANSWERS, shape)
     dense = 8 * shape[0] * shape[1]
-    peaks = json.loads(done.stdout)
     assert len(peaks) >= 6
     assert {name: peak for name, peak in peaks.items() if peak > 0.5 * dense} == {}

@@ -1,10 +1,11 @@
 """The command line called in this process, and a small federation on disk."""
 
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -93,8 +94,9 @@ class Tables:
         ]
 
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Tables:
+@pytest.fixture(scope="session")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """The tables for what a file's tests share; no test changes them."""
     rng = np.random.default_rng(5)
     n_rows = 45
     age, dose = rng.random(n_rows), rng.random(n_rows)
@@ -115,9 +117,17 @@ def tables(tmp_path: Path) -> Tables:
         "siteB": frame[30:39][["code", "weight [kg]", "pulse", "age", "noise", "dose"]],
         "siteC": frame[39:],
     }
-    made = Tables(tmp_path, server[mixed], clients)
+    made = Tables(tmp_path_factory.mktemp("tables"), server[mixed], clients)
     made.save("server.csv", made.server)
     made.save("siteA.csv", clients["siteA"])
     made.save("siteB.parquet", clients["siteB"])
     made.save("siteC.csv", clients["siteC"])
     return made
+
+
+@pytest.fixture
+def tables(untouched: Tables, tmp_path: Path) -> Tables:
+    """A test's own ones."""
+    shutil.copytree(untouched.folder, tmp_path, dirs_exist_ok=True)
+    clients = {name: frame.copy() for name, frame in untouched.clients.items()}
+    return replace(untouched, folder=tmp_path, server=untouched.server.copy(), clients=clients)

@@ -1,15 +1,23 @@
 """`fedsieve compare`: two selections as tables, or as JSON."""
 
 import json
+import shutil
 
 import pytest
 
 
+@pytest.fixture(scope="module")
+def shared(fedsieve, untouched, tmp_path_factory):
+    """Two results, for tests that only look at them."""
+    folder = tmp_path_factory.mktemp("compared")
+    for name, k, method in (("first", 3, "sieve"), ("second", 2, "ssfmlfs")):
+        assert fedsieve(*untouched.select("-k", k, method=method, out=folder / name)).code == 0
+    return folder / "first", folder / "second"
+
+
 @pytest.fixture
-def results(fedsieve, tables):
-    assert fedsieve(*tables.select("-k", 3, method="sieve", out="first")).code == 0
-    assert fedsieve(*tables.select("-k", 2, method="ssfmlfs", out="second")).code == 0
-    return tables["first"], tables["second"]
+def results(shared, tmp_path):
+    return tuple(shutil.copytree(folder, tmp_path / folder.name) for folder in shared)
 
 
 def test_it_says_what_both_choose_and_what_changed(fedsieve, results):

@@ -92,6 +92,7 @@ def test_no_command_loads_anything_heavy_to_show_its_help():
     assert {path: packages for path, packages in loaded.items() if packages} == {}
 
 
+@pytest.mark.full
 def test_the_check_of_what_is_loaded_would_notice():
     assert {"sklearn", "numba"} <= set(loaded_by_helps("import fedsieve.learning")["fedsieve"])
 

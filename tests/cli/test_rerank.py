@@ -1,6 +1,7 @@
 """`fedsieve rerank`: another number of features from the totals of a result."""
 
 import json
+import shutil
 
 import pytest
 
@@ -28,10 +29,16 @@ def test_it_is_the_result_that_select_would_have_written(fedsieve, tables, metho
     assert (tables["result"] / "k2" / "ranking.csv").read_bytes() == (tables["fresh"] / "ranking.csv").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def shared(fedsieve, untouched, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reranked") / "result"
+    assert fedsieve(*untouched.select("-k", 4, method="sieve", out=folder)).code == 0
+    return folder
+
+
 @pytest.fixture
-def result(fedsieve, tables):
-    assert fedsieve(*tables.select("-k", 4, method="sieve")).code == 0
-    return tables["result"]
+def result(shared, tables):
+    return shutil.copytree(shared, tables["result"])
 
 
 def test_it_replaces_nothing_unless_told(fedsieve, tables, result):

@@ -1,6 +1,8 @@
 """`fedsieve rerank` of tables with text, gaps and other files: the labeled rows are read as they were then."""
 
 import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,20 +10,25 @@ import pytest
 from fedsieve import load_selection
 
 
-@pytest.fixture
-def result(fedsieve, tables):
-    """A selection over a column of text with gaps and a column of dates, and the file of its labeled rows."""
+@pytest.fixture(scope="module")
+def shared(fedsieve, untouched, tmp_path_factory):
+    """A selection over a column of text with gaps and a column of dates, and the tables that it is of."""
     rng = np.random.default_rng(3)
-    frames = {"server": tables.server, **tables.clients}
-    for name, frame in frames.items():
+    made = replace(untouched, folder=tmp_path_factory.mktemp("text"))
+    for name, frame in {"server": made.server, **made.clients}.items():
         words = rng.permutation(np.resize(["Nord", "Süd"], len(frame))).astype(object)
         words[1] = None
         days = np.datetime64("2020-01-01") + rng.integers(0, 99, len(frame))
         file = {"siteB": "siteB.parquet"}.get(name, f"{name}.csv")
-        frames[name] = frame.assign(ward=words, seen=days.astype(str))
-        tables.save(file, frames[name])
-    made = fedsieve(*tables.select("--dates", "seen", method="sieve"))
-    assert made.code == 0, made.err
+        made.save(file, frame.assign(ward=words, seen=days.astype(str)))
+    done = fedsieve(*made.select("--dates", "seen", method="sieve"))
+    assert done.code == 0, done.err
+    return made.folder
+
+
+@pytest.fixture
+def result(shared, tables):
+    shutil.copytree(shared, tables.folder, dirs_exist_ok=True)
     return tables["result"]
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fedsieve.kernels.threads import VARIABLE
+
 MARK = "FEDSIEVE_TEST_PARTY"
 FEDSIEVE = str(Path(sys.executable).parent / "fedsieve")
 LISTENING = "0A"
@@ -23,6 +25,11 @@ PATIENCE = 300
 
 def new_token() -> str:
     return secrets.token_hex(8)
+
+
+def all_cores() -> dict[str, str]:
+    """The environment without the tests' one thread: real processes have as many as they find."""
+    return {name: value for name, value in os.environ.items() if name != VARIABLE}
 
 
 def wait_until(condition: Callable[[], Any], seconds: float, what: str) -> Any:
@@ -108,7 +115,7 @@ class Command:
         with log.open("ab") as file:
             self.process = subprocess.Popen(
                 self.arguments,
-                env={**os.environ, **(env or {}), **settings},
+                env={**all_cores(), **(env or {}), **settings},
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,

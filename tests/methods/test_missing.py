@@ -1,6 +1,7 @@
 """Missing values: a mean of all present ones stands in, so that who holds which rows plays no part."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,13 +16,20 @@ from fedsieve.methods import SieveMethod
 from fedsieve.protocol.cohort import SERVER
 from fedsieve.tables import ArrayTable, FrameTable
 from fedsieve.transport import in_process
-from methods.test_sieve import assert_same, both, kinds_asked
+from methods.test_sieve import WIDE, assert_same, kinds_asked
 from protocol.federation import select_by_edges
 from sieve_cases import SieveCase, partitions, sieve_cases, sieve_example, thirds
 from strategies import with_gaps
 
 MISSING = pytest.mark.parametrize("missing", ["mean", "indicator"])
 RANGES = ("federated", "robust", "declared")
+# Each of what is crossed is in one or more of these.
+QUICK = (
+    ("mean", {}, "federated"),
+    ("mean", WIDE, "declared"),
+    ("indicator", {}, "declared"),
+    ("indicator", WIDE, "robust"),
+)
 
 
 @st.composite
@@ -61,9 +69,14 @@ def _codes(column):
     return np.arange(present.min(), present.max() + 1) if len(present) else np.zeros(1)
 
 
-@both
-@MISSING
-@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize(
+    ("missing", "parameters", "kind"),
+    [
+        pytest.param(*how, id=f"{how[2]}-{how[0]}-{'wide' if how[1] else 'narrow'}", marks=marks)
+        for how in product(("mean", "indicator"), ({}, WIDE), RANGES)
+        for marks in [() if how in QUICK else pytest.mark.full]
+    ],
+)
 @settings(max_examples=5)
 @given(data=st.data())
 def test_who_holds_which_rows_plays_no_part_where_values_are_missing(missing, parameters, kind, data):

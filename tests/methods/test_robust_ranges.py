@@ -133,7 +133,7 @@ def ten_sites(seed=0, n_rows=60):
     return X[:80], Y[:80].astype(int), sites
 
 
-@pytest.mark.parametrize("feature", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("feature", [0, 5, *(pytest.param(feature, marks=pytest.mark.full) for feature in (1, 2, 3))])
 @pytest.mark.parametrize("wire", ["statistics", "vectors"])
 def test_one_honest_cell_moves_the_order_of_ssfmlfs_with_exact_ranges_only(wire, feature):
     """9,999, as some write what they do not know, in one of ten sites."""

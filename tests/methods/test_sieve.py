@@ -43,7 +43,7 @@ def kinds_asked(outcome):
 
 
 @both
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_who_holds_which_unlabeled_rows_plays_no_part(parameters, data):
     """Any number of clients, down to two rows each, under any names: what one client with all rows gives."""
@@ -60,7 +60,7 @@ def test_who_holds_which_unlabeled_rows_plays_no_part(parameters, data):
     assert np.any(found.scores < 0) <= wide
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_a_number_that_the_labeled_rows_choose_does_not_depend_on_the_partition_either(data):
     case = data.draw(sieve_cases())
@@ -106,7 +106,7 @@ def test_the_server_s_rows_count_once_more_where_a_client_holds_them_too(paramet
 
 
 @both
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=sieve_cases(kinds=VARIED), seed=st.integers(0, 2**32 - 1))
 def test_the_order_of_features_plays_no_part(parameters, case, seed):
     order = np.random.default_rng(seed).permutation(len(case.features))
@@ -154,7 +154,7 @@ def as_group(case, name):
 
 
 @both
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=sieve_cases(kinds=VARIED).filter(lambda case: case.nominal))
 def test_codes_are_their_0_1_columns_in_one_group(parameters, case):
     spread, old = as_group(case, case.nominal[0])
@@ -164,7 +164,7 @@ def test_codes_are_their_0_1_columns_in_one_group(parameters, case):
 
 
 @both
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=sieve_cases(kinds=VARIED), data=st.data())
 def test_what_has_no_variance_comes_last_in_the_order_of_columns(parameters, case, data):
     """Numbers, codes and groups of them; a column that varies only between places has variance."""
@@ -179,7 +179,7 @@ def test_what_has_no_variance_comes_last_in_the_order_of_columns(parameters, cas
     assert [names[p] for p in order[-4:]] == ["c1", "c3", "c2", "c4"]  # a group is where its first column is
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(case=sieve_cases(), data=st.data())
 def test_a_group_counts_once_and_what_is_said_of_it_is_said_of_all_in_it(case, data):
     plan = case.plan()
@@ -215,7 +215,7 @@ def test_auto_needs_rows_to_judge_by():
         case.select(thirds(case), n_features_to_select="auto")
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_products_without_a_covariance_are_those_with_it(data):
     """The wide path never makes the covariance C of all rows; what it adds up is N C W all the same."""

@@ -92,6 +92,7 @@ def assert_same_order_up_to_ties(first, second, rel=1e-6):
 FEW_STEPS = {"tol": 1e-4}  # of PageRank: the same number of them in all that is compared
 
 
+@settings(max_examples=15)
 @given(federations(), st.sampled_from(["distance", "similarity"]), st.sampled_from(["last", "keep"]))
 def test_all_wire_forms_give_the_same_scores_and_order(case, relation, constant):
     results = [select(case, wire=wire, relation=relation, constant=constant, **FEW_STEPS) for wire in WIRES]
@@ -102,7 +103,7 @@ def test_all_wire_forms_give_the_same_scores_and_order(case, relation, constant)
     assert results[2].distance is None
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(federations(), st.randoms(use_true_random=False))
 def test_neither_the_clients_order_nor_their_names_matter(case, random):
     names = list(case.clients)
@@ -115,7 +116,7 @@ def test_neither_the_clients_order_nor_their_names_matter(case, random):
         assert_same_order_up_to_ties(before, after)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(federations(), st.randoms(use_true_random=False), st.sampled_from(WIRES))
 def test_columns_are_matched_by_name_whatever_their_order(case, random, wire):
     method = SSFMLFSMethod(case.features, wire=wire, **FEW_STEPS)
@@ -130,7 +131,7 @@ def test_columns_are_matched_by_name_whatever_their_order(case, random, wire):
     assert_array_equal(after.order, before.order)
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(federations(), st.randoms(use_true_random=False))
 def test_permuted_features_have_permuted_scores(case, random):
     order = list(range(len(case.features)))
@@ -139,7 +140,7 @@ def test_permuted_features_have_permuted_scores(case, random):
     assert_allclose(select(permuted).scores, select(case).scores[order], rtol=1e-7, atol=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     federations(max_clients=3),
     st.sampled_from(["distance", "similarity"]),

@@ -83,7 +83,7 @@ SIEVE = {
 
 
 @pytest.mark.parametrize(("parameters", "asked"), SIEVE.values(), ids=SIEVE)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(data=st.data())
 def test_sieve(parameters, asked, data):
     case = data.draw(sieve_cases())
@@ -128,7 +128,7 @@ def assert_same_graph(alone, seen):
 
 
 @pytest.mark.parametrize(("parameters", "asked"), SSFMLFS.values(), ids=SSFMLFS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(case=federations())
 def test_ssfmlfs(parameters, asked, case):
     method = SSFMLFSMethod(case.features, tol=1e-6, **parameters)

@@ -189,7 +189,7 @@ def test_a_claim_of_gigabytes_takes_no_memory(shape):
 
 def test_a_shape_of_many_long_numbers_is_not_multiplied():
     with pytest.raises(CodecError, match="no shape"):
-        decode(products([10**4000] * 3000))
+        decode(products([10**4000] * 1000))
 
 
 def test_a_header_that_would_fill_the_memory_is_not_parsed(monkeypatch):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from federation.processes import all_cores
 from fedsieve.datasets import load_digits, partition
 from fedsieve.methods import SieveMethod, SSFMLFSMethod
 from fedsieve.protocol import Labeled
@@ -23,7 +24,9 @@ N_SITES, SEED = 30, 3
 def test_a_simulation_of_thirty_sites_gives_the_bits_of_one_process(tmp_path, asked, plan):
     command = [str(Path(sys.executable).parent / "fedsieve"), "federation", "simulate"]
     options = ["--clients", str(N_SITES), "--seed", str(SEED), "--out", str(tmp_path / "result")]
-    done = subprocess.run([*command, *asked, *options], capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(
+        [*command, *asked, *options], env=all_cores(), capture_output=True, text=True, timeout=900, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert f"{N_SITES} virtual sites" in done.stdout
     record = json.loads((tmp_path / "result" / "selection.json").read_text())

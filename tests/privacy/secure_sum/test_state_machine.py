@@ -6,6 +6,7 @@ changed: a site that lies about them takes part with other numbers.
 """
 
 import numpy as np
+import pytest
 from hypothesis import event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -121,5 +122,10 @@ def one_bit_changed(reply, data):
     return changed(reply, **{field: value})
 
 
-SecureSums.TestCase.settings = settings(max_examples=30, stateful_step_count=30, deadline=None)
+SecureSums.TestCase.settings = settings(max_examples=8, stateful_step_count=30, deadline=None)
 TestSecureSums = SecureSums.TestCase
+
+
+@pytest.mark.full
+class TestManySecureSums(SecureSums.TestCase):
+    settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

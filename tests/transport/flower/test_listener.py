@@ -44,7 +44,7 @@ def listening():
         context.load_cert_chain(folder / "local.crt", folder / "local.key")
         server = Server(("127.0.0.1", 0), Answer)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))  # seconds until it sees that it shall end
         thread.start()
         servers.append((server, thread))
         return server.server_port

@@ -23,7 +23,13 @@ def ran(tmp_path, monkeypatch):
     return ran
 
 
-@pytest.mark.parametrize("program", ["flower-superlink", "flower-supernode", "flower-superexec"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "flower-supernode",
+        *(pytest.param(program, marks=pytest.mark.full) for program in ("flower-superlink", "flower-superexec")),
+    ],
+)
 def test_a_program_of_the_engine_takes_no_module_from_where_it_was_started(ran, tmp_path, program):
     log = tmp_path / "log"
     env = environment(tmp_path / "engine", **{CONTROL_TOKEN: str(tmp_path / "token")})

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -22,9 +23,33 @@ MOST_WITHOUT_SCRIPT = 100  # chosen features that are listed where scripts are o
 def render_page(summary: Mapping[str, Any], owner: str = "the report", beside: str = "") -> str:
     """The page of a summary; `owner` needs Jinja where it is missing, `beside` is the file with the summary, if any."""
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        import jinja2  # noqa: F401
     except ImportError:
         raise extra_needed(owner, "jinja2", "report") from None
+    scripts = [text(name) for name in SCRIPTS]
+    alike = summary.get("alike")
+    page = (
+        _environment()
+        .get_template(f"{summary['kind']}.html")
+        .render(
+            summary=summary,
+            beside=beside,
+            policy=_policy(scripts),
+            style=text("style.css"),
+            scripts=scripts,
+            data=_packed(summary),
+            map_image=as_data(picture(alike["map"]["values"], alike["most"], alike["near_is_high"])) if alike else "",
+            most_listed=MOST_WITHOUT_SCRIPT,
+        )
+    )
+    return str(page)
+
+
+@cache
+def _environment() -> Any:
+    """Where templates are found; kept, as reading them takes longer than writing a page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader("fedsieve.report.page", "templates"),
         autoescape=True,
@@ -40,19 +65,7 @@ def render_page(summary: Mapping[str, Any], owner: str = "the report", beside: s
         "cut_words": cut_words,
         "breakable": _breakable,
     }
-    scripts = [text(name) for name in SCRIPTS]
-    alike = summary.get("alike")
-    page = environment.get_template(f"{summary['kind']}.html").render(
-        summary=summary,
-        beside=beside,
-        policy=_policy(scripts),
-        style=text("style.css"),
-        scripts=scripts,
-        data=_packed(summary),
-        map_image=as_data(picture(alike["map"]["values"], alike["most"], alike["near_is_high"])) if alike else "",
-        most_listed=MOST_WITHOUT_SCRIPT,
-    )
-    return str(page)
+    return environment
 
 
 def _breakable(name: str) -> Any:
