@@ -108,7 +108,7 @@ def small_steps():
         yield
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(KINDS), min_size=1, max_size=6), st.integers(150, 300))
 @example(7, ["some missing", "multiple with odd rows in gaps"], 200)
 @example(9, ["some missing", "multiple with odd rows in gaps", "near copy"], 150)
