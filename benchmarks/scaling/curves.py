@@ -36,7 +36,7 @@ def main() -> None:
             for method in METHODS:
                 points = _by_number(growth, rf"{method}, {what} = ([\d,]+): {kind}")
                 _curve(panel, points, name, f"{unit} of a whole fit", f"{method}:")
-    wide, memory, one_site, model, peers = panels[3]
+    peers, wide, memory, one_site, model = panels[3]
     many = "columns d, ten sites of 200 rows"
     _curve(wide, _by_number(features, r"SSFMLFS, .*d = ([\d,]+)"), many, "CPU s", "SSFMLFS, vectors:")
     points = _by_number(features, r"memory of server and sites.*d = ([\d,]+)")
