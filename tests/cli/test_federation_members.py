@@ -53,6 +53,17 @@ def test_init_says_what_each_site_must_do_and_makes_no_key_in_its_name(fedsieve,
     assert list((tables["fed"] / "sites").iterdir()) == []
 
 
+def test_init_says_that_so_many_columns_cannot_be_compared_and_how_many_can(fedsieve, tables):
+    schema, d = tables["fed"].with_suffix(".csv"), 12_000
+    rows = [[f"x{place}" for place in range(d)] + ["y"], ["0.5"] * d + ["0"], ["1.5"] * d + ["1"]]
+    schema.write_text("\n".join(map(",".join, rows)))
+    sites = ("--sites", "siteA,siteB", "--min-clients", 2, "--schema", schema, "--labels", "y")
+    result = fedsieve("federation", "init", "--out", tables["fed"], *sites, "-k", 6_000)
+    assert result.code == 0
+    assert "a run would be refused. Sieve: covariances of 12,000 columns take 576.1 MB from each site" in result.err
+    assert "Select at most 5,6" in result.err
+
+
 def test_init_with_keys_says_what_it_gives_up(fedsieve, tables):
     result = fedsieve(
         "federation", "init", "--out", tables["fed"], "--sites", "siteA,siteB", "--min-clients", 2, "--with-keys"

@@ -9,10 +9,9 @@ from rich.table import Table as Grid
 
 from fedsieve.cli.console import out, say, warn
 from fedsieve.cli.tables import FederationTables
-from fedsieve.errors import ParameterError
 from fedsieve.kernels.row_pairs import pairs_looked_at
 from fedsieve.methods import Method, SieveMethod
-from fedsieve.methods.compared_columns import check_compared, most_compared
+from fedsieve.methods.compared_columns import most_compared, why_refused
 from fedsieve.methods.run_costs import BYTES_PER_SECOND, ROUND_SECONDS, FederationSize, FormCost, first_done
 from fedsieve.protocol.method import readable_size
 from fedsieve.tables import Table, n_surely_compared
@@ -77,13 +76,10 @@ def _limits(method: SieveMethod) -> dict[str, int]:
     """Say how many columns can be compared, and what is wrong with more; the limits as a document."""
     most, limit = most_compared(method), method.max_message_bytes
     say(f"Columns that can be compared at most: {most:,} (max_message_bytes={limit:,}); to select: {most // 2:,}.")
-    try:
-        check_compared(method, len(method.features))
-    except ParameterError as error:
-        warn(f"a run would be refused. {error}")
-    else:
-        if method.costly:
-            warn(method.costly)
+    if words := why_refused(method, len(method.features)):
+        warn(f"a run would be refused. {words}")
+    elif method.costly:
+        warn(method.costly)
     return {"most_compared": most, "max_message_bytes": limit}
 
 

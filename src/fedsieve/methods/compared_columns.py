@@ -43,16 +43,23 @@ def most_compared(method: "SieveMethod") -> int:
 
 
 def check_compared(method: "SieveMethod", n_columns: int) -> None:
-    """Refuse a run whose covariances of so many encoded columns cannot be sent, and say how many can."""
+    """Refuse a run whose covariances of so many encoded columns cannot be sent."""
+    if words := why_refused(method, n_columns):
+        raise ParameterError(words)
+
+
+def why_refused(method: "SieveMethod", n_columns: int) -> str:
+    """Why covariances of so many encoded columns cannot be sent, and how many can; empty where they can."""
     if method.private and n_columns > method.n_compared:
-        return  # then sites tell squares alone
+        return ""  # then sites tell squares alone
     n_compared = n_compared_of(method, n_columns)
     needed = message_bytes(n_compared)
-    if needed > method.max_message_bytes:
-        raise ParameterError(
-            f"{method.name}: covariances of {n_compared:,} columns take {readable_size(needed)} from each site, above "
-            f"max_message_bytes={method.max_message_bytes}. {fewer_columns(method)}, or raise max_message_bytes."
-        )
+    if needed <= method.max_message_bytes:
+        return ""
+    return (
+        f"{method.name}: covariances of {n_compared:,} columns take {readable_size(needed)} from each site, above "
+        f"max_message_bytes={method.max_message_bytes}. {fewer_columns(method)}, or raise max_message_bytes."
+    )
 
 
 def fewer_columns(method: "SieveMethod") -> str:

@@ -35,7 +35,8 @@ from fedsieve.deployment.server_folder import ServerFolder
 from fedsieve.deployment.site_folder import SiteFolder
 from fedsieve.errors import ParameterError, listed
 from fedsieve.messages.columns import ROBUST
-from fedsieve.methods import DEFAULT_METHOD, METHODS, Method
+from fedsieve.methods import DEFAULT_METHOD, METHODS, Method, SieveMethod
+from fedsieve.methods.compared_columns import why_refused
 from fedsieve.methods.follow_ups import FOLLOW_UPS
 from fedsieve.privacy import SITE
 from fedsieve.protocol.method import least_sites
@@ -192,10 +193,11 @@ def init(
         privacy={"min_rows": min_rows, "secure": secure},
         after=allowed,
     )
-    if features is not None:
-        parse_agreement(text)
+    agreed = None if features is None else parse_agreement(text).method
     folder = membership.create(output, text, list(names), address, days=days, with_keys=with_keys)
     say(f"Made {folder.path} for {counted(len(names), 'site')}. Private keys are readable by you only.")
+    if isinstance(agreed, SieveMethod) and (refusal := why_refused(agreed, len(agreed.features))):
+        warn(f"a run would be refused. {refusal}")
     open_codes = [name for name in codes if name not in between]
     if open_codes and in_ranges == ROBUST and chosen in METHODS and METHODS[chosen].encodes_codes:
         warn(
