@@ -142,6 +142,20 @@ def test_a_value_far_out_that_no_sample_has_makes_room_in_the_sample_too(monkeyp
     assert held_back(streamed, (), 5) == held
 
 
+@pytest.mark.parametrize("size", [1, 700])
+def test_copies_with_gaps_far_from_0_are_found_in_batches_of_any_size(size):
+    """A mean that is kept in the column's own size loses what rows are off it."""
+    rng = np.random.default_rng(0)
+    a = 1.7e9 + 0.01 * rng.normal(size=3000)
+    a[rng.random(3000) < 0.3] = np.nan
+    b = np.where(np.isnan(a), 0.0, a - 1.7e9)
+    b[np.flatnonzero(np.isnan(a))[:2]] = 55.0
+    X = np.column_stack([a, b])
+    held = held_back(ArrayTable(("a", "b"), X), (), 5)
+    assert held.reasons == {"a": "it differs from 'b' in a few rows only"}
+    assert held_back(Parts(("a", "b"), X, size), (), 5) == held
+
+
 def test_bins_of_columns_with_gaps_are_compared():
     """One is the other with other numbers, but for three rows."""
     rng = np.random.default_rng(0)

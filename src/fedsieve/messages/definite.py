@@ -3,8 +3,8 @@
 A Cholesky factor decides it in n³ / 3 steps, more than a site of few rows took to compute the matrix. Sums of products
 of a few rows have a factor of as few rows, which is found quickly and can be compared with the matrix along directions
 drawn at random. Of more rows Lanczos' method takes a few products with one vector: it finds the most negative direction
-first, and only one so little below 0 that it hides among the smallest positive ones escapes it. Narrow matrices are
-checked exactly.
+first, and one that is little below 0, beside many that are little above, may escape it. Narrow matrices are checked
+exactly.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from fedsieve.arrays import Float
 
 EXACT = 320  # columns up to which a factor is cheap
-FEW = 16  # rows, their square: for each column at most so many, or Lanczos' method is cheaper than a factor
+FEW = 16  # while the square of the rows is at most so many times the columns, a factor is cheaper than Lanczos' method
 COMPARED = 3  # directions
 CERTAIN = 1e-2  # of the room: so near the factor must be along each; a lie is as near once in two million times
 STEPS = 32  # products with a vector

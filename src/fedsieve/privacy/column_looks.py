@@ -45,7 +45,7 @@ class ColumnLook:
             self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
         self.others.add(present)
         if self._coded:
-            for code, count in zip(*np.unique(present, return_counts=True), strict=True):
+            for code, count in zip(*np.unique(present + 0.0, return_counts=True), strict=True):  # -0.0 is 0.0
                 self.codes[float(code)] = self.codes.get(float(code), 0) + int(count)
         if self.groups is not None and self.some_groups is not None:
             self.groups.add(rows)

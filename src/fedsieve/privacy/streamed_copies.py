@@ -61,15 +61,10 @@ class StreamedRows:
         return self._seen(dense(self.table.rows_at(rows, self.table.names)))
 
     @cached_property
-    def sampled(self) -> Int:
-        """Which rows are compared first."""
-        n_parts = sum(2 if column.codes is None else len(column.codes) + 1 for column in self.columns)
-        return self.some[:: -(-len(self.some) // max(LEAST_SAMPLED, SAMPLED // n_parts))]
-
-    @cached_property
     def sample(self) -> Float:
-        """These rows."""
-        return self.at(self.sampled)
+        """The rows that are compared first."""
+        n_parts = sum(2 if column.codes is None else len(column.codes) + 1 for column in self.columns)
+        return self.at(self.some[:: -(-len(self.some) // max(LEAST_SAMPLED, SAMPLED // n_parts))])
 
     def _seen(self, rows: Float) -> Float:
         columns = zip(self.columns, rows.T, strict=True)
@@ -156,9 +151,9 @@ def _lines(rows: StreamedRows, parts: _Parts, alike: dict[int, Int], most: int) 
     gaps = any(column.has_gaps for column in rows.columns)
     room = kernels.line_room(parts.low, parts.high)
     kept = [_Lines(*(np.zeros(0, dtype=kind) for kind in (int, int, float, float, float, int)))]
-    for second, some in _rows_for_lines(rows, parts, list(alike), most, gaps=gaps):
+    for second, some, pairs in _rows_for_lines(rows, parts, list(alike), most, gaps=gaps):
         values = parts.of(some, np.append(alike[second], second))
-        lines = _through(values, kernels.line_anchors(values[:, -1], most, gaps=gaps), alike[second], second)
+        lines = _through(values, pairs, alike[second], second)
         keys = np.stack([lines.first, lines.slope, lines.start], axis=1)
         lines = lines[np.sort(np.unique(keys, axis=0, return_index=True)[1])]  # exact copies have one line only
         lines.room = room[lines.first] + np.abs(lines.slope) * room[second]
@@ -166,18 +161,15 @@ def _lines(rows: StreamedRows, parts: _Parts, alike: dict[int, Int], most: int) 
     return _Lines(*(np.concatenate(some) for some in zip(*(vars(one).values() for one in kept), strict=True)))
 
 
-def _through(values: Float, pairs: Int, others: Int, second: int) -> _Lines:
-    """The lines of a part, whose values are the last, with the others through these pairs of rows."""
-    if pairs[0, 0] < 0:
-        others = others[:0]
+def _through(values: Float, pairs: Int, first: Int, second: int) -> _Lines:
+    """The lines of these parts with a second one, whose values are the last, through these pairs of rows."""
     low, high = values[pairs[:, 0]], values[pairs[:, 1]]
-    of_others = slice(len(others))
-    slope = (high[:, of_others] - low[:, of_others]) / (high[:, [-1]] - low[:, [-1]])
-    start = low[:, of_others] - slope * low[:, [-1]]
+    slope = (high[:, :-1] - low[:, :-1]) / (high[:, [-1]] - low[:, [-1]])
+    start = low[:, :-1] - slope * low[:, [-1]]
     tried, other = np.nonzero((slope != 0) & ~np.isnan(slope))
-    first, nil = others[other], np.zeros(len(other))
-    both = np.full(len(first), second)
-    return _Lines(first, both, slope[tried, other], start[tried, other], nil, nil.astype(np.int64))
+    nil = np.zeros(len(other))
+    both = first[other], np.full(len(other), second)
+    return _Lines(*both, slope[tried, other], start[tried, other], nil, nil.astype(np.int64))
 
 
 def _n_off(lines: _Lines, parts: _Parts, rows: Float) -> Int:
@@ -193,18 +185,18 @@ def _n_off(lines: _Lines, parts: _Parts, rows: Float) -> Int:
 
 def _rows_for_lines(
     rows: StreamedRows, parts: _Parts, wanted: Sequence[int], most: int, *, gaps: bool
-) -> Iterator[tuple[int, Float]]:
-    """Each part with rows that lines may go through, as they are compared.
+) -> Iterator[tuple[int, Float, Int]]:
+    """Each part that varies with some rows, as they are compared, and which pairs of these lines go through.
 
     They are of the sample or, where too few of it differ in the part, of the whole table.
     """
-    usual, enough = dict[int, float](), 1
+    usual, enough = dict[int, float](), len(kernels.line_anchors(np.zeros(0), most, gaps=gaps))
     for part in wanted:
         values = parts.of(rows.sample, np.array([part]))[:, 0]
         pairs = kernels.line_anchors(values, most, gaps=gaps)
-        enough = len(pairs)
         if pairs[0, 0] >= 0 and len(np.unique(pairs, axis=0)) == enough:
-            yield part, rows.sample[np.unique(pairs)]
+            used = np.unique(pairs)
+            yield part, rows.sample[used], np.searchsorted(used, pairs)
         else:
             usual[part] = usual_value(values).value
     chosen = _rows_that_differ(rows, parts, usual, enough)
@@ -214,7 +206,10 @@ def _rows_for_lines(
         every = np.unique(np.concatenate([chosen[part] for part in some]))
         values = rows.at(every)
         for part in some:
-            yield part, values[np.searchsorted(every, chosen[part])]
+            here = values[np.searchsorted(every, chosen[part])]
+            pairs = kernels.line_anchors(parts.of(here, np.array([part]))[:, 0], most, gaps=gaps)
+            if pairs[0, 0] >= 0:
+                yield part, here, pairs
 
 
 class _Spread:
@@ -317,15 +312,19 @@ def _multiples_of_all(rows: StreamedRows, pairs: Sequence[tuple[int, int]]) -> I
 class _Products:
     """Of two columns the products of what they are off their means, which are taken anew with each batch.
 
-    From any other value digits would be lost: columns lie far from 0, and what stands for their gaps far from them.
+    From any other value digits would be lost: columns lie far from 0, and what stands for their gaps far from them. The
+    means are told from the first row, or they would be as coarse as numbers so large are.
     """
 
     def __init__(self) -> None:
-        self._n_rows, self._mean, self._products = 0, np.zeros(2), np.zeros((2, 2))
+        self._n_rows, self._first, self._mean, self._products = 0, np.zeros(2), np.zeros(2), np.zeros((2, 2))
 
     def add(self, rows: Float) -> None:
         if not len(rows):
             return
+        if not self._n_rows:
+            self._first = rows[0]
+        rows = rows - self._first
         mean, before, self._n_rows = rows.mean(axis=0), self._n_rows, self._n_rows + len(rows)
         step, rest = mean - self._mean, rows - mean
         self._products += rest.T @ rest + np.outer(step, step) * (before * len(rows) / self._n_rows)
