@@ -1,6 +1,7 @@
 """`secure=True`: the estimators give the order of a plain fit, and show nothing of single clients."""
 
 import builtins
+import os
 import sys
 
 import numpy as np
@@ -84,6 +85,7 @@ def test_without_the_extra_it_is_named(case, monkeypatch):
 
 
 @pytest.mark.full
+@pytest.mark.skipif(not os.environ.get("FEDSIEVE_DATA"), reason="FEDSIEVE_DATA is not set")
 @pytest.mark.parametrize("kind", [Sieve, SSFMLFS])
 @pytest.mark.parametrize("name", FIVE)
 def test_the_order_of_a_plain_run_on_real_tables(name, kind):
