@@ -95,6 +95,27 @@ def test_a_silent_site_costs_its_time_once_and_no_more(consortium, seconds):
     assert_left_out(consortium, run, f"did not answer within {seconds} s")
 
 
+class HeldUp(LocalGrid):
+    """An engine that waits for the parts of a reply whose site died while it sent them; others reply meanwhile."""
+
+    def pull_messages(self, message_ids):
+        replies = super().pull_messages(message_ids)
+        lost = [reply for reply in replies if reply.has_error()]
+        if not lost:
+            return replies
+        self._replies |= {reply.metadata.reply_to_message_id: reply for reply in replies if not reply.has_error()}
+        grid_exchange.time.sleep(400)
+        return lost
+
+
+def test_who_dies_while_it_answers_takes_no_time_from_the_others(consortium):
+    """They had answered within seconds, and were said not to have answered in 300 s."""
+    run = consortium.start()
+    sabotage(consortium, "site-1", "AskPairSums", engine_error(3))
+    consortium.lead(run, consortium.grid(HeldUp))
+    assert_left_out(consortium, run, "was lost (the engine's code 3)")
+
+
 class TakesNotAll(LocalGrid):
     """An engine that takes no message for one node, or none at all, as where all are too large for a proxy."""
 

@@ -98,7 +98,10 @@ class ServerLink:
             if site not in asked.values()
         }
         patience, self.grace_seconds = self.timeout_seconds + self.grace_seconds, 0
-        while len(received) < len(nodes) and time.monotonic() - start < patience:
+        # A look lasts as long as a reply is on its way, and where its site dies then, for minutes: what came from
+        # others meanwhile is found by the last look, which begins when the time is over.
+        while len(received) < len(nodes):
+            seconds_left = start + patience - time.monotonic()
             waiting = [number for number, site in asked.items() if site not in received]
             for reply in self.grid.pull_messages(waiting) if waiting else ():
                 site = asked.get(reply.metadata.reply_to_message_id, "")
@@ -112,8 +115,10 @@ class ServerLink:
                         self.tell("answered", round=round_, site=site, **sent)
                         if shelf is not None:
                             received[site] = shelf.emptied(site, envelope)
+            if seconds_left <= 0:
+                break
             if len(received) < len(nodes):
-                time.sleep(POLL_SECONDS)
+                time.sleep(max(0.0, min(POLL_SECONDS, start + patience - time.monotonic())))
         for site in nodes:
             if site not in received:
                 received[site] = self._refuse(site, round_, f"did not answer within {patience:g} s.")
