@@ -108,7 +108,7 @@ class HeldUp(LocalGrid):
         return lost
 
 
-def test_who_dies_while_it_answers_takes_no_time_from_the_others(consortium):
+def test_who_dies_while_it_answers_does_not_cost_the_others_their_place(consortium):
     """They had answered within seconds, and were said not to have answered in 300 s."""
     run = consortium.start()
     sabotage(consortium, "site-1", "AskPairSums", engine_error(3))
