@@ -11,7 +11,7 @@ from fedsieve import tables, value_counts
 from fedsieve.deployment.stored_rows import StoredRows, write_columns
 from fedsieve.messages.base import View
 from fedsieve.methods import SieveMethod
-from fedsieve.privacy import SITE, held_back, held_back_in_total, rows_needed, streamed_copies, views
+from fedsieve.privacy import SITE, held_back, held_back_in_total, rows_needed, streamed_copies, streamed_gaps, views
 from fedsieve.privacy.column_looks import column_of
 from fedsieve.privacy.held_back import FEW_APART
 from fedsieve.privacy.views import Groups
@@ -104,7 +104,7 @@ def small_steps():
         patch.setattr(views, "AT_A_TIME", 32)
         patch.setattr(streamed_copies, "FIRST_ROWS", 8)
         patch.setattr(streamed_copies, "FOLLOWED", 64)
-        patch.setattr(streamed_copies, "AT_ONCE", 3)
+        patch.setattr(streamed_gaps, "AT_ONCE", 3)
         yield
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from fedsieve.arrays import Bool, Float
 from fedsieve.privacy.column_looks import ColumnLook, column_of, look_at, parts_of
 from fedsieve.privacy.near_copies import Compared, copies_with_gaps, near_copies
-from fedsieve.privacy.streamed_copies import StreamedColumn, StreamedRows, streamed_copies, streamed_copies_with_gaps
+from fedsieve.privacy.streamed_copies import StreamedColumn, StreamedRows, streamed_copies
+from fedsieve.privacy.streamed_gaps import streamed_copies_with_gaps
 from fedsieve.privacy.views import Views, in_bins
 from fedsieve.sparse_rows import SparseColumns
 from fedsieve.tables import ChosenColumns, ChosenRows, Table, compared_rows

@@ -1,6 +1,7 @@
 """Columns that are multiples of another one but in a few rows, which the difference of both would tell.
 
-Of a sparse table only entries are compared. Those of a table that is larger than memory are found in `streamed_copies`.
+Of a sparse table only entries are compared. Of a table larger than memory they are found in `streamed_copies`
+and `streamed_gaps`.
 """
 
 from collections.abc import Callable, Iterator, Sequence, Set
